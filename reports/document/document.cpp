@@ -81,9 +81,9 @@ void add_map(Section& section, const HeatMap& names, const MapPlaces& places,
       column_ranks[column] = std::min(column_ranks[column], rank);
     }
   }
-  const auto rows = most_telling(row_ranks.size(), options.most(0, 64),
+  const auto rows = most_telling(row_ranks.size(), options.most(64),
                                  [&](std::size_t row) { return row_ranks[row]; });
-  const auto columns = most_telling(column_ranks.size(), options.most(0, 240),
+  const auto columns = most_telling(column_ranks.size(), options.most(240),
                                     [&](std::size_t column) { return column_ranks[column]; });
   // A great map of passes would be most of the page if each of them said so.
   constexpr std::size_t kLabels = 4000;
@@ -106,6 +106,59 @@ void add_map(Section& section, const HeatMap& names, const MapPlaces& places,
   section.add(std::move(map));
   section.leave_out(row_ranks.size(), rows.size(), "row");
   section.leave_out(column_ranks.size(), columns.size(), "case");
+}
+
+namespace {
+
+std::size_t limit_of(const Most& most, Readers reader, bool all) {
+  if (all) return Most::kAll;
+  return reader == kAtTerminal ? most.terminal : reader == kOnPage ? most.page : most.review;
+}
+
+void cut_more(Finding& finding, Readers reader, bool all) {
+  const std::size_t size = finding.more.size();
+  const std::size_t shown = std::min(limit_of(finding.most_more, reader, all), size);
+  finding.more.resize(shown);
+  if (shown == 0) return;
+  if (finding.folds && reader == kOnPage) {
+    finding.more_summary = fmt::format("{} of {}", shown, plural(size, finding.more_what));
+  } else if (size > shown) {
+    const std::string what = fmt::format("more {}", finding.more_what);
+    finding.more.push_back({.text = {ours("and " + plural(size - shown, what))}});
+  }
+}
+
+}  // namespace
+
+std::vector<Block> for_reader(const std::vector<Block>& blocks, Readers reader, bool all) {
+  std::vector<Block> made;
+  const auto add = [&](Block block) {
+    if ((block.readers & reader) == 0) return;
+    if (auto* const finding = std::get_if<Finding>(&block.content)) cut_more(*finding, reader, all);
+    made.push_back(std::move(block));
+  };
+  for (const Block& block : blocks) {
+    const List* const list = std::get_if<List>(&block.content);
+    if (list == nullptr) {
+      add(block);
+      continue;
+    }
+    if ((block.readers & reader) == 0) continue;
+    const std::size_t shown = std::min(limit_of(list->most, reader, all), list->size);
+    for (std::size_t i = 0; i < shown; ++i) add(list->block(i));
+    if (list->size > shown) add(LeftOut{list->size - shown, list->what});
+  }
+  return made;
+}
+
+Document for_reader(Document document, Readers reader, bool all) {
+  std::erase_if(document.sections,
+                [&](const Section& section) { return (section.readers & reader) == 0; });
+  document.head.blocks = for_reader(document.head.blocks, reader, all);
+  for (Section& section : document.sections) {
+    section.blocks = for_reader(section.blocks, reader, all);
+  }
+  return document;
 }
 
 std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,

@@ -152,12 +152,8 @@ struct ShowOptions {
   std::vector<std::string> refused = {};  // a line for each file of a history that was not read
   std::set<std::string> fail_on = {};     // findings of a comparison that fail in JUnit
 
-  bool is(Format one) const { return format == one; }
-  /// How many of a list to show: of a page more than of a terminal; Markdown has a size instead.
-  std::size_t most(std::size_t on_terminal, std::size_t on_page) const {
-    const bool capped = !all && !is(Format::markdown);
-    return !capped ? static_cast<std::size_t>(-1) : is(Format::html) ? on_page : on_terminal;
-  }
+  /// How many of a list to make.
+  std::size_t most(std::size_t many) const { return all ? static_cast<std::size_t>(-1) : many; }
 };
 
 // What a verb found, as tests: for CI systems.
@@ -184,6 +180,22 @@ void skip_virtual(TestCase& made);
 
 // What a verb has to say, before any format: sentences, findings, tables and charts in sections.
 // `show`, `compare` and `history` build one; reports/render/ has a renderer each format.
+
+/// Who a part is for, by the room there is: at a terminal, in a review (60 kB), on a page.
+enum Readers : std::uint8_t {
+  kAtTerminal = 1,
+  kInReview = 2,
+  kOnPage = 4,
+  kNotOnPage = kAtTerminal | kInReview,
+  kNotAtTerminal = kInReview | kOnPage,
+  kEveryone = kAtTerminal | kInReview | kOnPage,
+};
+
+/// How many of a list each reader sees who did not ask for all.
+struct Most {
+  static constexpr auto kAll = static_cast<std::size_t>(-1);
+  std::size_t terminal = kAll, page = kAll, review = kAll;
+};
 
 enum class Tone { none, quiet, good, warn, bad };
 
@@ -213,6 +225,7 @@ struct Line {
   std::size_t heading = 0;  // so many characters of its first span are in the colour of the tone
   Tone tone = Tone::none;
   std::size_t indent = 0;  // of its further lines on a terminal
+  std::size_t margin = 0;  // of its first one
 };
 
 /// Said in the head of everything that the virtual device made.
@@ -235,7 +248,10 @@ struct Finding {
   Text text = {};                       // behind the names: "on node n17, all 8 GPUs"
   std::vector<Text> why = {};           // a line each
   std::vector<Line> more = {};          // further lines
-  std::string more_summary = {};        // of `more` on a page, where it is folded; empty: it is not
+  Most most_more = {};                  // of these
+  std::string_view more_what = {};      // "metric"
+  bool folds = false;                   // `more` on a page, under its summary
+  std::string more_summary = {};        // "3 of 20 miscompares"; for_reader() makes it
   std::vector<Command> commands = {};
 };
 
@@ -298,19 +314,39 @@ struct LeftOut {
   std::string_view what;
 };
 
-using Block = std::variant<Line, Finding, TextTable, Facts, Legend, Subheading, LeftOut, HeatMap,
-                           StripPlot, LineChart>;
+/// A list of which each reader sees the beginning, and how much was left out.
+struct List {
+  std::size_t size = 0;
+  Most most = {};
+  std::string_view what = {};                      // "finding"
+  std::function<struct Block(std::size_t)> block;  // made when it is read: some take a while
+};
+
+struct Block {
+  std::variant<Line, Finding, TextTable, Facts, Legend, Subheading, LeftOut, HeatMap, StripPlot,
+               LineChart, List>
+      content;
+  Readers readers = kEveryone;
+
+  template <class Content>
+  Block(Content one, Readers who = kEveryone) : content(std::move(one)), readers(who) {}
+};
 
 struct Section {
   std::string_view id, heading;  // empty: under the heading before
   std::string_view link = {};    // in the list of sections at the top of a page; empty: none
   std::size_t bytes = 4'000;     // of a Markdown page: one part must not drive out the others
   std::vector<Block> blocks = {};
+  Readers readers = kEveryone;
 
-  void add(Block block) { blocks.push_back(std::move(block)); }
+  template <class Content>
+  void add(Content content, Readers who = kEveryone) {
+    blocks.emplace_back(std::move(content), who);
+  }
   /// Says that of `number` only `shown` were.
-  void leave_out(std::size_t number, std::size_t shown, std::string_view what) {
-    if (number > shown) add(LeftOut{number - shown, what});
+  void leave_out(std::size_t number, std::size_t shown, std::string_view what,
+                 Readers who = kEveryone) {
+    if (number > shown) add(LeftOut{number - shown, what}, who);
   }
 };
 
@@ -330,5 +366,9 @@ struct Document {
   Section head = {};        // its heading is the verdict
   std::vector<Section> sections = {};
 };
+
+/// What this reader sees: the parts for others are left out, and lists end where they are to.
+Document for_reader(Document document, Readers reader, bool all = false);
+std::vector<Block> for_reader(const std::vector<Block>& blocks, Readers reader, bool all = false);
 
 }  // namespace tidemark::reports

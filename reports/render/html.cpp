@@ -164,10 +164,10 @@ std::string html_of(const LineChart& chart) { return svg_of(chart); }
 enum class Group { none, list, findings, maps };
 
 Group group_of(const Block& block) {
-  if (std::holds_alternative<Finding>(block)) return Group::findings;
-  const Line* const line = std::get_if<Line>(&block);
+  if (std::holds_alternative<Finding>(block.content)) return Group::findings;
+  const Line* const line = std::get_if<Line>(&block.content);
   if (line != nullptr && line->as == Line::As::item) return Group::list;
-  const HeatMap* const map = std::get_if<HeatMap>(&block);
+  const HeatMap* const map = std::get_if<HeatMap>(&block.content);
   return map != nullptr && map->captioned ? Group::maps : Group::none;
 }
 
@@ -188,13 +188,14 @@ std::string content_of(const Section& section, const std::string& verb) {
     turn_to(group_of(block));
     std::visit(
         [&](const auto& one) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, LeftOut>) {
+          using One = std::decay_t<decltype(one)>;
+          if constexpr (std::is_same_v<One, LeftOut>) {
             made += html_of(one, verb);
-          } else {
+          } else if constexpr (!std::is_same_v<One, List>) {  // for_reader() takes lists apart
             made += html_of(one);
           }
         },
-        block);
+        block.content);
   }
   turn_to(Group::none);
   return made;
@@ -210,7 +211,7 @@ std::string head_of(const Document& document) {
       for_html(document.scope));
   Section head = document.head;
   for (Block& block : head.blocks) {
-    Line* const line = std::get_if<Line>(&block);
+    Line* const line = std::get_if<Line>(&block.content);
     if (line != nullptr && line->as == Line::As::item) line->as = Line::As::paragraph;
   }
   made += content_of(head, document.verb) + "<nav>";
@@ -223,7 +224,8 @@ std::string head_of(const Document& document) {
 
 }  // namespace
 
-std::string html_of(const Document& document) {
+std::string html_of(const Document& whole, bool all) {
+  const Document document = for_reader(whole, kOnPage, all);
   std::string body = head_of(document);
   for (const Section& section : document.sections) {
     if (section.blocks.empty()) continue;
@@ -251,8 +253,9 @@ std::string html_of(const Document& document) {
 }
 
 std::string rendered(const Document& document, const ShowOptions& options) {
-  if (options.is(Format::html)) return html_of(document);
-  return options.is(Format::markdown) ? markdown_of(document) : terminal_of(document, options);
+  if (options.format == Format::html) return html_of(document, options.all);
+  return options.format == Format::markdown ? markdown_of(document)
+                                            : terminal_of(document, options);
 }
 
 }  // namespace tidemark::reports

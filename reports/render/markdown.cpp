@@ -129,13 +129,14 @@ void put_one(Part& part, const LeftOut& left_out) {
   put_item(part, "and " + plural(left_out.number, fmt::format("more {}", left_out.what)));
 }
 
-/// Charts are for pages.
+/// Charts are for pages, and for_reader() takes lists apart.
 template <class Chart>
 void put_one(Part&, const Chart&) {}
 
 }  // namespace
 
-std::string markdown_of(const Document& document) {
+std::string markdown_of(const Document& whole) {
+  const Document document = for_reader(whole, kInReview);
   MarkdownPage page;
   const std::string is_virtual = document.is_virtual ? " (VIRTUAL)" : "";
   const auto take = [&page](const Part& part) {
@@ -144,7 +145,7 @@ std::string markdown_of(const Document& document) {
   };
   const auto put_all = [](Part& part, const std::vector<Block>& blocks) {
     for (const Block& block : blocks) {
-      std::visit([&](const auto& one) { put_one(part, one); }, block);
+      std::visit([&](const auto& one) { put_one(part, one); }, block.content);
     }
   };
   Part head{.page = {.text = {}, .most = document.head.bytes}};

@@ -23,7 +23,7 @@ std::string markdown_of(const Document& document);
 
 /// One page that needs nothing but itself. Of a report nothing but escaped text goes in, and a
 /// Content-Security-Policy lets the page load nothing and run no script but its own.
-std::string html_of(const Document& document);
+std::string html_of(const Document& document, bool all = false);
 
 /// In the format asked for: terminal, Markdown or HTML.
 std::string rendered(const Document& document, const ShowOptions& options);

@@ -111,23 +111,23 @@ std::string junit_of(const std::string& name, const std::vector<TestSuite>& suit
 // Chooses the renderer.
 
 std::string show(const Report& report, const ShowOptions& options) {
-  if (options.is(Format::json)) return json_of(report);
-  if (options.is(Format::csv)) return csv_of(report);
-  if (options.is(Format::junit)) return junit_of("tidemark", tests_of(report, options));
+  if (options.format == Format::json) return json_of(report);
+  if (options.format == Format::csv) return csv_of(report);
+  if (options.format == Format::junit) return junit_of("tidemark", tests_of(report, options));
   return rendered(document_of(report, options), options);
 }
 
 std::string show_metrics(const Report& report, const ShowOptions& options) {
-  const Section measured = measured_section(report, options);
-  return measured.blocks.empty() ? "" : "\n" + terminal_of(measured.blocks, options);
+  const std::string text = terminal_of(measured_section(report, options).blocks, options);
+  return text.empty() ? "" : "\n" + text;
 }
 
 // Chooses the renderer.
 
 std::string show_comparison(const Comparison& comparison, const ShowOptions& options) {
-  if (options.is(Format::json)) return comparison_json(comparison);
-  if (options.is(Format::csv)) return comparison_csv(comparison);
-  if (options.is(Format::junit)) {
+  if (options.format == Format::json) return comparison_json(comparison);
+  if (options.format == Format::csv) return comparison_csv(comparison);
+  if (options.format == Format::junit) {
     return junit_of("tidemark compare", tests_of(comparison, options.fail_on));
   }
   return rendered(document_of(comparison, options), options);
@@ -141,9 +141,10 @@ std::string explain_case(const Comparison& comparison, std::string_view name,
 // Chooses the renderer.
 
 std::string show_history(const History& history, const ShowOptions& options) {
-  if (options.is(Format::json)) return history_json(history, options);
-  if (options.is(Format::csv)) return history_csv(history);
-  if (options.is(Format::junit)) return junit_of("tidemark history", tests_of(history, options));
+  if (options.format == Format::json) return history_json(history, options);
+  if (options.format == Format::csv) return history_csv(history);
+  if (options.format == Format::junit)
+    return junit_of("tidemark history", tests_of(history, options));
   return rendered(document_of(history, options), options);
 }
 

@@ -501,11 +501,11 @@ TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
   for (int i = 0; i < 3; ++i) report.miscompares.push_back(report.miscompares[0]);
   const std::string capped = show(report, {}), all = show(report, {.all = true});
   EXPECT_TRUE(has(capped, "\n... and 11 more findings: --all shows all\n")) << capped;
-  EXPECT_TRUE(has(capped, "\n     and 1 more miscompares in the report\n"));
+  EXPECT_TRUE(has(capped, "\n     and 1 more miscompare\n"));
   EXPECT_TRUE(has(capped, "\n... and 30 more events: --all shows all\n"));
   EXPECT_TRUE(has(capped, "\n... and 33 more nodes: --all shows all\n"));
   EXPECT_FALSE(has(all, "--all shows all"));
-  EXPECT_FALSE(has(all, "more miscompares"));
+  EXPECT_FALSE(has(all, "more miscompare"));
   EXPECT_TRUE(has(all, "     reason h\n"));
 }
 

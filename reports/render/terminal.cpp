@@ -36,7 +36,8 @@ std::string plain(const Text& text) {
 std::string indented(const std::string& text) { return std::string(kIndent, ' ') + text; }
 
 void put_block(Page& page, const Line& line) {
-  put(page, colour_of(line.tone), line.heading, plain(line.text), line.indent);
+  put(page, colour_of(line.tone), line.heading == 0 ? 0 : line.margin + line.heading,
+      std::string(line.margin, ' ') + plain(line.text), line.indent);
 }
 
 void put_block(Page& page, const Finding& finding) {
@@ -119,13 +120,13 @@ void put_block(Page& page, const LeftOut& left_out) {
                         plural(left_out.number, fmt::format("more {}", left_out.what))));
 }
 
-/// Charts are for pages.
+/// Charts are for pages, and for_reader() takes lists apart.
 template <class Chart>
 void put_block(Page&, const Chart&) {}
 
 void put_blocks(Page& page, const std::vector<Block>& blocks) {
   for (const Block& block : blocks) {
-    std::visit([&](const auto& one) { put_block(page, one); }, block);
+    std::visit([&](const auto& one) { put_block(page, one); }, block.content);
   }
 }
 
@@ -135,7 +136,8 @@ Page page_of(const ShowOptions& options) {
 
 }  // namespace
 
-std::string terminal_of(const Document& document, const ShowOptions& options) {
+std::string terminal_of(const Document& whole, const ShowOptions& options) {
+  const Document document = for_reader(whole, kAtTerminal, options.all);
   Page page = page_of(options);
   const std::string head =
       document.word.empty()
@@ -156,7 +158,7 @@ std::string terminal_of(const Document& document, const ShowOptions& options) {
 
 std::string terminal_of(const std::vector<Block>& blocks, const ShowOptions& options) {
   Page page = page_of(options);
-  put_blocks(page, blocks);
+  put_blocks(page, for_reader(blocks, kAtTerminal, options.all));
   return page.text;
 }
 

@@ -12,7 +12,7 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr std::size_t kOnTerminal = 30, kOnPage = 300;  // of a kind, unless all are asked for
+constexpr Most kMost = {.terminal = 30, .page = 300};  // of a kind
 constexpr std::size_t kIndent = 5;
 
 Tone tone_of(std::string_view headline) {
@@ -64,14 +64,14 @@ Finding finding_of(const Comparison& comparison, const ChangeGroup& group) {
   return made;
 }
 
-Section changes_of(const Comparison& comparison, const ShowOptions& options) {
+Section changes_of(const Comparison& comparison) {
   Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 32'000};
   const auto& groups = comparison.conformance.groups;
-  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), groups.size());
-  for (std::size_t i = 0; i < shown; ++i) made.add(finding_of(comparison, groups[i]));
-  made.leave_out(groups.size(), shown, "change");
-  if (groups.empty() && options.is(Format::html)) {
-    made.add(Line{.as = Line::As::paragraph, .text = {"No result changed."}});
+  made.add(List{groups.size(), kMost, "change", [&comparison, &groups](std::size_t i) {
+                  return finding_of(comparison, groups[i]);
+                }});
+  if (groups.empty()) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"No result changed."}}, kOnPage);
   }
   return made;
 }
@@ -90,7 +90,7 @@ void add_not_compared(Section& made, const Comparison& comparison,
   for (const SpeedFinding* finding : findings) by_reason[finding->why].push_back(finding);
   for (const auto& [why, alike] : by_reason) {
     if (alike.size() == 1) {
-      made.add(line_of(comparison, *alike.front()));
+      made.add(line_of(comparison, *alike.front()), kAtTerminal);
       continue;
     }
     std::vector<std::string> names;
@@ -99,7 +99,8 @@ void add_not_compared(Section& made, const Comparison& comparison,
     }
     made.add(Line{.text = {fmt::format("{} {}; {}", heading_of(*alike.front()),
                                        some_of(names, 4, "metric"), why)},
-                  .indent = kIndent});
+                  .indent = kIndent},
+             kAtTerminal);
   }
 }
 
@@ -117,53 +118,55 @@ void add_series(Section& made, const Comparison& comparison, const ShowOptions& 
   for (const SpeedFinding* finding : shown) {
     if (!finding->why.empty()) ++reasons[finding->why];
   }
-  const std::size_t most = std::min(options.most(kOnTerminal, kOnPage), shown.size());
-  for (std::size_t i = 0; i < most; ++i) {
-    made.add(line_of(comparison, *shown[i], reasons[shown[i]->why] == 1));
-  }
-  made.leave_out(shown.size(), most, "metric");
+  const auto line = [&comparison, shown, reasons](std::size_t i) {
+    const auto why = reasons.find(shown[i]->why);
+    return line_of(comparison, *shown[i], why != reasons.end() && why->second == 1);
+  };
+  made.add(List{shown.size(), kMost, "metric", line}, kAtTerminal);
   for (const auto& [why, times] : reasons) {
     if (times > 1) {
       made.add(
-          Line{.text = {fmt::format("{} of these: {}", grouped(times), why)}, .indent = kIndent});
+          Line{.text = {fmt::format("{} of these: {}", grouped(times), why)}, .indent = kIndent},
+          kAtTerminal);
     }
   }
   add_not_compared(made, comparison, not_compared);
 }
 
 /// What all cases share, and GPUs that changed unlike the others.
-void add_shared(Section& made, const Comparison& comparison) {
+void add_shared(Section& made, const Comparison& comparison, Readers readers) {
   if (const std::string shared = shared_text(comparison); !shared.empty()) {
     made.add(Line{.text = {shared},
                   .heading = shared.find(" by "),
                   .tone = tone_of(comparison.speed.shared),
-                  .indent = kIndent});
+                  .indent = kIndent},
+             readers);
   }
   for (const GpuFindings& group : gpu_findings(comparison)) {
     made.add(Line{.text = {text_of(comparison, group)},
                   .heading = heading_of(group).size(),
                   .tone = tone_of(group.verdict, group.waived),
-                  .indent = kIndent});
+                  .indent = kIndent},
+             readers);
   }
 }
 
 /// What is sure of speed stands among the changes of a page; what is not beside its plot.
-void add_sure_speed(Section& made, const Comparison& comparison, const ShowOptions& options) {
-  add_shared(made, comparison);
+void add_sure_speed(Section& made, const Comparison& comparison) {
+  add_shared(made, comparison, kOnPage);
   std::vector<const SpeedFinding*> sure = speed_in_order(comparison, false);
   std::erase_if(sure, [](const SpeedFinding* finding) {
     return finding->verdict != SpeedVerdict::regressed &&
            finding->verdict != SpeedVerdict::improved;
   });
-  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), sure.size());
-  for (std::size_t i = 0; i < shown; ++i) made.add(line_of(comparison, *sure[i]));
-  made.leave_out(sure.size(), shown, "metric");
+  const auto line = [&comparison, sure](std::size_t i) { return line_of(comparison, *sure[i]); };
+  made.add(List{sure.size(), kMost, "metric", line}, kOnPage);
 }
 
 Section speed_of(const Comparison& comparison, const ShowOptions& options) {
   Section made{.id = "speed", .heading = "Speed", .link = "speed", .bytes = 16'000};
-  if (!options.is(Format::html)) add_shared(made, comparison);
-  if (options.is(Format::terminal)) add_series(made, comparison, options);
+  add_shared(made, comparison, kNotOnPage);
+  add_series(made, comparison, options);
   if (const std::string smallest = smallest_text(comparison); !smallest.empty()) {
     made.add(Line{.as = Line::As::muted, .text = {ours(smallest)}});
   }
@@ -179,35 +182,32 @@ Section waivers_of(const Comparison& comparison) {
   return made;
 }
 
-Section setup_of(const Comparison& comparison, const ShowOptions& options) {
+Section setup_of(const Comparison& comparison) {
   Section made{
       .id = "setup", .heading = "What else differs", .link = "what else differs", .bytes = 5'000};
   const std::vector<SetupDifference>& all = comparison.setup.differences;
   if (all.empty()) {
-    made.add(Line{.text = {options.is(Format::terminal) ? "setup: nothing recorded differs"
-                                                        : "Nothing that was recorded differs."}});
+    made.add(Line{.text = {"setup: nothing recorded differs"}}, kAtTerminal);
+    made.add(Line{.text = {"Nothing that was recorded differs."}}, kNotAtTerminal);
   }
   TextTable table{.id = "differences",
                   .label = "what differs",
                   .columns = headings({"is", "what", "before", "after", ">GPUs"})};
   for (const SetupDifference& one : all) {
     const std::string_view role = role_of(one);
-    if (options.is(Format::html)) {
-      table.rows.push_back(
-          {{.text = std::string(role), .tone = role == "confounder" ? Tone::warn : Tone::quiet},
-           text_cell(one.factor),
-           text_cell(one.base),
-           text_cell(one.fresh),
-           one.gpus == 0 ? text_cell("launch") : count_cell(one.gpus)});
-      continue;
-    }
+    table.rows.push_back(
+        {{.text = std::string(role), .tone = role == "confounder" ? Tone::warn : Tone::quiet},
+         text_cell(one.factor),
+         text_cell(one.base),
+         text_cell(one.fresh),
+         one.gpus == 0 ? text_cell("launch") : count_cell(one.gpus)});
     Line line{
         .text = {ours(std::string(role) + " "), one.factor, ": ", one.base, " -> ", one.fresh},
         .indent = kIndent};
     if (one.gpus > 0) line.text.push_back(ours(fmt::format("  ({})", plural(one.gpus, "GPU"))));
-    made.add(std::move(line));
+    made.add(std::move(line), kNotOnPage);
   }
-  if (!table.rows.empty()) made.add(std::move(table));
+  if (!table.rows.empty()) made.add(std::move(table), kOnPage);
   for (const std::string& note : notes_of(comparison)) {
     made.add(Line{.text = {"note: ", note}, .indent = 6});
   }
@@ -230,8 +230,11 @@ Section launches_of(const Comparison& comparison) {
          count_cell(facts.verdicts.size()), text_cell(facts.launch.complete ? "yes" : "no"),
          text_cell(facts.launch.run_id)});
   }
-  return {
-      .id = "launches", .heading = "Launches", .link = "launches", .blocks = {std::move(table)}};
+  return {.id = "launches",
+          .heading = "Launches",
+          .link = "launches",
+          .blocks = {std::move(table)},
+          .readers = kOnPage};
 }
 
 }  // namespace
@@ -250,15 +253,13 @@ Document document_of(const Comparison& comparison, const ShowOptions& options) {
                            plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison)),
       .window = fmt::format("tidemark comparison: {}{}", word, is_virtual ? " (VIRTUAL)" : "")};
   add_head(made, comparison);
-  made.sections.push_back(changes_of(comparison, options));
-  if (options.is(Format::html)) {
-    add_sure_speed(made.sections.back(), comparison, options);
-    made.sections.push_back(map_of(comparison, options));
-  }
+  made.sections.push_back(changes_of(comparison));
+  add_sure_speed(made.sections.back(), comparison);
+  made.sections.push_back(map_of(comparison, options));
   made.sections.push_back(speed_of(comparison, options));
   made.sections.push_back(waivers_of(comparison));
-  made.sections.push_back(setup_of(comparison, options));
-  if (options.is(Format::html)) made.sections.push_back(launches_of(comparison));
+  made.sections.push_back(setup_of(comparison));
+  made.sections.push_back(launches_of(comparison));
   return made;
 }
 

@@ -18,7 +18,7 @@ Document document_of(const Comparison& comparison, const ShowOptions& options);
 /// Nodes (few GPUs: each GPU) against cases.
 Section map_of(const Comparison& comparison, const ShowOptions& options);
 
-/// Of a page: a strip plot each metric that did not stay the same. Of a page and of Markdown: the
+/// On a page: a strip plot each metric that did not stay the same. There and in a review: the
 /// metrics in a table.
 void add_speed(Section& section, const Comparison& comparison, const ShowOptions& options);
 

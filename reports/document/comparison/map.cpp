@@ -149,7 +149,8 @@ Section map_of(const Comparison& comparison, const ShowOptions& options) {
                       .rows = grid.rows.names,
                       .columns = comparison.pairing.cases,
                       .cells = {}};
-  Section made{.id = "map", .heading = "Where", .link = "where", .blocks = {legend()}};
+  Section made{
+      .id = "map", .heading = "Where", .link = "where", .blocks = {legend()}, .readers = kOnPage};
   const auto at = [&](std::size_t row, std::size_t column) -> const Place& {
     return grid.places[row][column];
   };

@@ -154,7 +154,7 @@ Json setup_of(const SetupComparison& setup) {
   return {{"differences", differences}, {"remarks", setup.remarks}};
 }
 
-Json changes_of(const Comparison& comparison) {
+Json changes_json(const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
   Json made = Json::array();
   for (const ChangeGroup& group : comparison.conformance.groups) {
@@ -249,7 +249,7 @@ std::string comparison_json(const Comparison& comparison) {
   for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
     json["behaviours_unjudged"].push_back(comparison.pairing.cases[which]);
   }
-  json["changes"] = changes_of(comparison);
+  json["changes"] = changes_json(comparison);
   json["waivers"] = Json::array();
   for (const WaiverLedger::Line& waiver : comparison.waivers) {
     json["waivers"].push_back({{"text", waiver.text}, {"attention", waiver.attention}});

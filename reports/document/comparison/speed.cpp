@@ -100,9 +100,9 @@ std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& findi
   return made;
 }
 
-/// On a page every metric, in Markdown those that did not stay the same.
-void add_table(Section& section, const Comparison& comparison, const ShowOptions& options) {
-  const bool page = options.is(Format::html);
+/// On a page every metric, in a review those that did not stay the same.
+void add_table(Section& section, const Comparison& comparison, Readers readers, std::size_t most) {
+  const bool page = readers == kOnPage;
   TextTable table{.id = "every-metric",
                   .label = "every metric",
                   .columns = headings({"verdict", "case", "metric", ">before", ">after", "unit",
@@ -111,15 +111,15 @@ void add_table(Section& section, const Comparison& comparison, const ShowOptions
   if (page) {
     const auto more = headings({">q", ">counts from", ">would be seen", ">by stored noise"});
     table.columns.insert(table.columns.end(), more.begin(), more.end());
-    section.add(Subheading{"Every metric"});
+    section.add(Subheading{"Every metric"}, readers);
   }
   const std::vector<const SpeedFinding*> order = speed_in_order(comparison, page);
-  const std::size_t shown = std::min(order.size(), options.most(0, 3000));
+  const std::size_t shown = std::min(order.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
     table.rows.push_back(row_of(comparison, *order[i], page));
   }
-  if (!table.rows.empty()) section.add(std::move(table));
-  section.leave_out(order.size(), shown, "metric");
+  if (!table.rows.empty()) section.add(std::move(table), readers);
+  section.leave_out(order.size(), shown, "metric", readers);
 }
 
 }  // namespace
@@ -155,25 +155,22 @@ double mean_on(const Comparison& comparison, const std::vector<const SeriesOfLau
 }
 
 void add_speed(Section& section, const Comparison& comparison, const ShowOptions& options) {
-  if (options.is(Format::terminal)) return;
-  if (options.is(Format::html)) {
-    if (comparison.speed.series.empty()) {
-      return section.add(Line{.as = Line::As::paragraph, .text = {"Nothing was measured."}});
-    }
-    section.add(Line{.as = Line::As::muted,
-                     .text = {"A dot is a launch, the mean over its GPUs, and what is tested; a "
-                              "stroke a GPU of a launch. Here stand those that did not stay the "
-                              "same, the worst first. An effect above 0 is better."}});
-    std::size_t shown = 0, changed = 0;
-    for (const SpeedFinding* finding : speed_in_order(comparison, options.all)) {
-      if (finding->verdict == SpeedVerdict::not_compared) continue;
-      if (++changed > options.most(0, 60)) continue;
-      section.add(plot_of(comparison, *finding));
-      ++shown;
-    }
-    section.leave_out(changed, shown, "plot");
+  if (comparison.speed.series.empty()) {
+    return section.add(Line{.as = Line::As::paragraph, .text = {"Nothing was measured."}}, kOnPage);
   }
-  add_table(section, comparison, options);
+  section.add(Line{.as = Line::As::muted,
+                   .text = {"A dot is a launch, the mean over its GPUs, and what is tested; a "
+                            "stroke a GPU of a launch. Here stand those that did not stay the "
+                            "same, the worst first. An effect above 0 is better."}},
+              kOnPage);
+  std::vector<const SpeedFinding*> plots = speed_in_order(comparison, options.all);
+  std::erase_if(plots, [](const SpeedFinding* finding) {
+    return finding->verdict == SpeedVerdict::not_compared;
+  });
+  const auto plot = [&comparison, plots](std::size_t i) { return plot_of(comparison, *plots[i]); };
+  section.add(List{plots.size(), {.page = 60}, "plot", plot}, kOnPage);
+  add_table(section, comparison, kOnPage, options.most(3000));
+  add_table(section, comparison, kInReview, Most::kAll);
 }
 
 }  // namespace tidemark::reports

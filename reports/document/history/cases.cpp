@@ -20,9 +20,8 @@ bool is_over(const CasePast& past) {
 
 /// "GPU 3 (n07, GPU-5f1c2d3e) and 3 more GPUs".
 std::string gpus_text(const History& history, const std::vector<std::uint32_t>& gpus,
-                      std::size_t all, const ShowOptions& options) {
-  const std::size_t named =
-      std::min<std::size_t>(options.is(Format::terminal) ? 1 : 8, gpus.size());
+                      std::size_t all, std::size_t most) {
+  const std::size_t named = std::min(most, gpus.size());
   std::string made;
   for (std::size_t i = 0; i < named; ++i) {
     made += (i == 0 ? "" : ", ") + gpu_name(history, gpus[i]);
@@ -31,9 +30,8 @@ std::string gpus_text(const History& history, const std::vector<std::uint32_t>& 
   return made;
 }
 
-std::string bad_gpus_text(const History& history, const PastResults& results,
-                          const ShowOptions& options) {
-  return gpus_text(history, results.bad_gpus, std::size_t{results.bad} + results.waived, options);
+std::string bad_gpus_text(const History& history, const PastResults& results, std::size_t gpus) {
+  return gpus_text(history, results.bad_gpus, std::size_t{results.bad} + results.waived, gpus);
 }
 
 std::string in_a_row(const CasePast& past) {
@@ -46,22 +44,22 @@ std::string failed_text(const History& history, const CasePast& past) {
                      plural(past.results->size(), "launch"), when(history, *past.first_bad));
 }
 
-/// What is behind the name of the case.
-std::string text_of(const History& history, const CasePast& past, const ShowOptions& options) {
+/// What is behind the name of the case; so many GPUs are named.
+std::string text_of(const History& history, const CasePast& past, std::size_t gpus) {
   const PastResults& last = past.results->back();
   const std::string since = is_remarkable(past) ? when(history, past.since) : "";
   switch (past.state) {
     case CaseState::failing:
       return fmt::format("since {} {}, {} on {}", since, in_a_row(past), name_of(last.worst),
-                         bad_gpus_text(history, last, options));
+                         bad_gpus_text(history, last, gpus));
     case CaseState::open:
       return fmt::format(
           "{} on {}; nothing as large passed there since, only smaller runs, other GPUs or none",
           opened_text(history, past),
-          gpus_text(history, past.open_gpus, past.open_gpus.size(), options));
+          gpus_text(history, past.open_gpus, past.open_gpus.size(), gpus));
     case CaseState::waived:
       return fmt::format("since {} {}, on {}; failed {}", since, in_a_row(past),
-                         bad_gpus_text(history, last, options), failed_text(history, past));
+                         bad_gpus_text(history, last, gpus), failed_text(history, past));
     case CaseState::lacking:
       return fmt::format("{} on {} in {}", name_of(last.worst), plural(last.lacking, "GPU"),
                          history.chronicle.launches[last.launch].path);
@@ -87,14 +85,14 @@ std::string why_of(const History& history, const CasePast& past) {
   return made;
 }
 
-Finding finding_of(const History& history, const CasePast& past, const ShowOptions& options) {
+Finding finding_of(const History& history, const CasePast& past, std::size_t gpus) {
   const bool failing = past.state == CaseState::failing;
   Finding made{.tone = failing         ? Tone::bad
                        : is_over(past) ? Tone::quiet
                                        : Tone::warn,
                .heading = is_over(past) ? "failed before:" : upper(name_of(past.state)),
                .names = {past.name + (past.is_virtual ? " (VIRTUAL)" : "")},
-               .text = {text_of(history, past, options)}};
+               .text = {text_of(history, past, gpus)}};
   if (failing) made.why.push_back({why_of(history, past)});
   if (past.launches_without == 0) return made;
   // Launches that do not have a case say nothing about it.
@@ -124,7 +122,7 @@ HeatCell cell_of(const History& history, const CasePast& past, const PastResults
 
 void add_map(Section& section, const History& history, const ShowOptions& options) {
   const std::size_t launches = history.chronicle.launches.size();
-  const std::size_t first = launches - std::min(launches, options.most(0, 120));
+  const std::size_t first = launches - std::min(launches, options.most(120));
   HeatMap map{.title = "cases by launch", .rows = {}, .columns = {}, .cells = {}};
   for (std::size_t i = first; i < launches; ++i) {
     map.columns.push_back(when(history, static_cast<std::uint32_t>(i)).substr(0, 16));
@@ -132,7 +130,7 @@ void add_map(Section& section, const History& history, const ShowOptions& option
   std::size_t left_out = 0;
   for (const CasePast& past : history.cases) {
     if (!is_remarkable(past)) continue;
-    if (map.rows.size() == options.most(0, 60)) {
+    if (map.rows.size() == options.most(60)) {
       ++left_out;
       continue;
     }
@@ -144,13 +142,14 @@ void add_map(Section& section, const History& history, const ShowOptions& option
     }
   }
   if (map.rows.empty()) return;
-  section.add(Subheading{"Cases that failed, were waived or were lacking, by launch"});
+  section.add(Subheading{"Cases that failed, were waived or were lacking, by launch"}, kOnPage);
   section.add(Line{.as = Line::As::muted,
                    .text = {"x: wrong on a GPU; w: wrong and waived; ?: planned and not known; "
-                            "empty: not run"}});
-  section.add(std::move(map));
-  section.leave_out(first, 0, "older column");
-  section.leave_out(left_out, 0, "row");
+                            "empty: not run"}},
+              kOnPage);
+  section.add(std::move(map), kOnPage);
+  section.leave_out(first, 0, "older column", kOnPage);
+  section.leave_out(left_out, 0, "row", kOnPage);
 }
 
 std::vector<Cell> row_of(const History& history, const CasePast& past) {
@@ -180,31 +179,37 @@ void add_table(Section& section, const History& history, const ShowOptions& opti
                   .label = "every case",
                   .columns = headings({"case", "now", ">launches", ">with failures", ">turns",
                                        ">in a row", ">since", ">first failed", ">last run"})};
-  const std::size_t shown = std::min(options.most(0, 3000), history.cases.size());
+  const std::size_t shown = std::min(options.most(3000), history.cases.size());
   for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(row_of(history, history.cases[i]));
-  section.add(Subheading{"Every case"});
-  section.add(std::move(table));
-  section.leave_out(history.cases.size(), shown, "case");
+  section.add(Subheading{"Every case"}, kOnPage);
+  section.add(std::move(table), kOnPage);
+  section.leave_out(history.cases.size(), shown, "case", kOnPage);
 }
 
 }  // namespace
 
 Section cases_of(const History& history, const ShowOptions& options) {
   Section made{.id = "cases", .heading = "Cases", .link = "cases", .bytes = 18'000};
-  const bool page = options.is(Format::html);
-  std::vector<const CasePast*> told;
+  std::vector<const CasePast*> all, fresh;
   for (const CasePast& past : history.cases) {
+    if (!is_remarkable(past)) continue;
+    all.push_back(&past);
     // What is over or without an answer stands in the map and the table of a page.
-    const bool in_table = page && (is_over(past) || past.state == CaseState::lacking);
-    if (is_remarkable(past) && !in_table) told.push_back(&past);
+    if (!is_over(past) && past.state != CaseState::lacking) fresh.push_back(&past);
   }
-  const std::size_t shown = std::min(options.most(20, 200), told.size());
-  for (std::size_t i = 0; i < shown; ++i) made.add(finding_of(history, *told[i], options));
-  made.leave_out(told.size(), shown, "case");
-  if (!page) return made;
-  if (told.empty()) {
+  const auto add = [&](const std::vector<const CasePast*>& some, std::size_t gpus, Readers who) {
+    const auto finding = [&history, some, gpus](std::size_t i) {
+      return finding_of(history, *some[i], gpus);
+    };
+    made.add(List{some.size(), {.terminal = 20, .page = 200}, "case", finding}, who);
+  };
+  add(all, 1, kAtTerminal);
+  add(all, 8, kInReview);
+  add(fresh, 8, kOnPage);
+  if (fresh.empty()) {
     made.add(Line{.as = Line::As::paragraph,
-                  .text = {"No case fails in the newest launch that ran it."}});
+                  .text = {"No case fails in the newest launch that ran it."}},
+             kOnPage);
   }
   add_map(made, history, options);
   add_table(made, history, options);

@@ -14,7 +14,7 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr std::size_t kOnTerminal = 20, kOnPage = 100;  // of a kind, unless all are asked for
+constexpr Most kMost = {.terminal = 20, .page = 100};  // of a kind
 constexpr std::size_t kIndent = 5;
 
 Line banner(std::string_view heading, const std::string& text) {
@@ -26,7 +26,7 @@ Line banner(std::string_view heading, const std::string& text) {
 }
 
 /// The newest ones are the ones that something can still be done about.
-void add_banners(Section& head, const History& history, const ShowOptions& options) {
+void add_banners(Section& head, const History& history) {
   const std::vector<PastLaunch>& launches = history.chronicle.launches;
   std::vector<Line> incomplete, slowed;
   for (auto launch = launches.rbegin(); launch != launches.rend(); ++launch) {
@@ -42,10 +42,10 @@ void add_banners(Section& head, const History& history, const ShowOptions& optio
     if (!cases.empty())
       slowed.push_back(banner("SLOWED ON PURPOSE", fmt::format("{}: {}", which, cases)));
   }
-  const auto add = [&](std::vector<Line>& lines, std::string_view what) {
-    const std::size_t shown = std::min(options.most(kOnTerminal, kOnTerminal), lines.size());
-    for (std::size_t i = 0; i < shown; ++i) head.add(std::move(lines[i]));
-    head.leave_out(lines.size(), shown, what);
+  const auto add = [&](const std::vector<Line>& lines, std::string_view what) {
+    head.add(List{lines.size(), {.terminal = 20, .page = 20}, what, [lines](std::size_t i) {
+                    return lines[i];
+                  }});
   };
   add(incomplete, "incomplete report");
   add(slowed, "slowed launch");
@@ -68,10 +68,11 @@ Document headed(const History& history, const ShowOptions& options) {
   made.head.add(Line{.text = {ours("speed: " + metrics_summary(history))}, .indent = kIndent});
   if (!options.refused.empty()) {
     const std::string text = fmt::format("{} not read", plural(options.refused.size(), "file"));
-    const bool below = options.is(Format::html);
-    made.head.add(
-        Line{.as = Line::As::banner,
-             .text = {ours(text + (below ? ": the last section says why" : ": stderr says why"))}});
+    const auto line = [&](const char* where) {
+      return Line{.as = Line::As::banner, .text = {ours(text + where)}};
+    };
+    made.head.add(line(": the last section says why"), kOnPage);
+    made.head.add(line(": stderr says why"), kNotOnPage);
   }
   const auto hashed = static_cast<std::size_t>(std::count_if(
       all.launches.begin(), all.launches.end(), [](const auto& each) { return each.anonymised; }));
@@ -81,21 +82,22 @@ Document headed(const History& history, const ShowOptions& options) {
         fmt::format("the GPUs of {} of {}: each anonymised report hashes names under its own key; "
                     "--pair number goes by number",
                     hashed, plural(all.launches.size(), "launch"))));
-  add_banners(made.head, history, options);
+  add_banners(made.head, history);
   return made;
 }
 
-Finding event_of(const History& history, const ChangeEvent& event, const ShowOptions& options) {
+/// `factors`: of what changed with it.
+Finding event_of(const History& history, const ChangeEvent& event, std::size_t factors) {
   const Chronicle& all = history.chronicle;
   Finding made{.heading = when(history, event.after),
                .text = {event.gpu == kNoRow ? "changed with it: " : "changed with it on that GPU: ",
-                        setup_text(event.setup, options.is(Format::html) ? 12 : 8)},
+                        setup_text(event.setup, factors)},
                .why = {{"between ", all.launches[event.before].path, " and ",
-                        all.launches[event.after].path}}};
-  const std::size_t few = options.is(Format::markdown) ? 8 : options.most(8, 30);
-  const std::size_t shown = std::min(few, event.changes.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const LevelChange& change = history.changes[event.changes[i]];
+                        all.launches[event.after].path}},
+               .most_more = {.terminal = 8, .page = 30, .review = 8},
+               .more_what = "metric"};
+  for (const std::size_t index : event.changes) {
+    const LevelChange& change = history.changes[index];
     const MetricKey& key = history.metrics[change.metric].key;
     const bool worse = change.is_worse(key);
     const std::string word = worse ? "worse" : "better";
@@ -106,28 +108,25 @@ Finding event_of(const History& history, const ChangeEvent& event, const ShowOpt
          .tone = worse ? Tone::bad : Tone::good,
          .indent = 2 * kIndent});
   }
-  if (event.changes.size() > shown) {
-    made.more.push_back(
-        {.text = {ours("and " + plural(event.changes.size() - shown, "more metric"))}});
-  }
   return made;
 }
 
-Section events_of(const History& history, const ShowOptions& options) {
+Section events_of(const History& history) {
   Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 18'000};
   if (history.events.empty()) {
-    if (options.is(Format::html)) {
-      made.add(Line{.as = Line::As::paragraph, .text = {"No change of a metric was told."}});
-    }
+    made.add(Line{.as = Line::As::paragraph, .text = {"No change of a metric was told."}}, kOnPage);
     return made;
   }
   made.add(Line{.as = Line::As::muted,
                 .text = {"changes of speed, the newest first; advice, and no verdict:"}});
-  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), history.events.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    made.add(event_of(history, history.events[i], options));
-  }
-  made.leave_out(history.events.size(), shown, "change");
+  const auto add = [&](std::size_t factors, Readers readers) {
+    const auto event = [&history, factors](std::size_t i) {
+      return event_of(history, history.events[i], factors);
+    };
+    made.add(List{history.events.size(), kMost, "change", event}, readers);
+  };
+  add(12, kOnPage);
+  add(8, kNotOnPage);
   return made;
 }
 
@@ -176,10 +175,10 @@ Section launches_of(const History& history, const ShowOptions& options) {
                   .columns = headings({">began", "report", "level", "device", ">GPUs", ">pass",
                                        ">wrong", ">lacking", "complete", "driver",
                                        "changed since the one before", "git", "kernels", "suite"})};
-  for (std::size_t i = all.size(); i-- > 0 && table.rows.size() < options.most(0, 3000);) {
+  for (std::size_t i = all.size(); i-- > 0 && table.rows.size() < options.most(3000);) {
     table.rows.push_back(launch_row(history, static_cast<std::uint32_t>(i), before[i]));
   }
-  Section made{.id = "launches", .heading = "Launches", .link = "launches"};
+  Section made{.id = "launches", .heading = "Launches", .link = "launches", .readers = kOnPage};
   const std::size_t shown = table.rows.size();
   made.add(std::move(table));
   made.leave_out(all.size(), shown, "line");
@@ -187,7 +186,7 @@ Section launches_of(const History& history, const ShowOptions& options) {
 }
 
 Section refused_of(const ShowOptions& options) {
-  Section made{.id = "refused", .heading = "Files not read"};
+  Section made{.id = "refused", .heading = "Files not read", .readers = kOnPage};
   for (const std::string& line : options.refused) made.add(Line{.text = {line}});
   return made;
 }
@@ -269,10 +268,8 @@ std::string metrics_summary(const History& history) {
 Document document_of(const History& history, const ShowOptions& options) {
   Document made = headed(history, options);
   made.sections.push_back(cases_of(history, options));
-  made.sections.push_back(events_of(history, options));
-  if (options.is(Format::terminal)) return made;
+  made.sections.push_back(events_of(history));
   made.sections.push_back(metrics_of(history, options));
-  if (options.is(Format::markdown)) return made;
   made.sections.push_back(launches_of(history, options));
   made.sections.push_back(refused_of(options));
   return made;

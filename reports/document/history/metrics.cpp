@@ -134,6 +134,18 @@ std::vector<Cell> row_of(const History& history, const MetricPast& metric, bool 
   return made;
 }
 
+/// `page`: with its changes.
+TextTable table_of(const History& history, const std::vector<const MetricPast*>& metrics,
+                   bool page) {
+  TextTable made{.id = "every-metric",
+                 .label = "every metric",
+                 .columns = headings({"case", "metric", "level", ">launches", ">GPUs", ">first",
+                                      ">last", ">last to first", "unit", "judged"})};
+  if (page) made.columns.push_back({"changes"});
+  for (const MetricPast* metric : metrics) made.rows.push_back(row_of(history, *metric, page));
+  return made;
+}
+
 /// What changed first, by its largest step; the others as they are.
 std::vector<const MetricPast*> in_order(const History& history) {
   std::vector<const MetricPast*> made;
@@ -153,33 +165,35 @@ std::vector<const MetricPast*> in_order(const History& history) {
 }  // namespace
 
 Section metrics_of(const History& history, const ShowOptions& options) {
-  Section made{.id = "speed", .heading = "Speed", .link = "speed", .bytes = 16'000};
-  const bool page = options.is(Format::html);
+  Section made{.id = "speed",
+               .heading = "Speed",
+               .link = "speed",
+               .bytes = 16'000,
+               .readers = kNotAtTerminal};
   const std::vector<const MetricPast*> order = in_order(history);
-  TextTable table{.id = "every-metric",
-                  .label = "every metric",
-                  .columns = headings({"case", "metric", "level", ">launches", ">GPUs", ">first",
-                                       ">last", ">last to first", "unit", "judged"})};
-  if (page) table.columns.push_back({"changes"});
-  if (page && order.empty()) {
-    made.add(Line{.as = Line::As::paragraph, .text = {"Nothing was measured in these launches."}});
+  if (order.empty()) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"Nothing was measured in these launches."}},
+             kOnPage);
+    return made;
   }
-  if (order.empty()) return made;
-  if (page) {
-    made.add(
-        Line{.as = Line::As::muted,
-             .text = {"The line is the typical GPU of each launch, a grey dot a GPU, or a "
-                      "band all of them; a dashed line a level, a triangle a change of it, an "
-                      "upright line another driver; a hollow dot a launch that ended early."}});
-    const std::size_t charts = std::min(options.most(0, 60), order.size());
-    for (std::size_t i = 0; i < charts; ++i) made.add(chart_of(history, *order[i]));
-    made.leave_out(order.size(), charts, "chart");
-    made.add(Subheading{"Every metric"});
-  }
-  const std::size_t shown = std::min(options.most(0, 3000), order.size());
-  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(row_of(history, *order[i], page));
-  made.add(std::move(table));
-  made.leave_out(order.size(), shown, "metric");
+  made.add(Line{.as = Line::As::muted,
+                .text = {"The line is the typical GPU of each launch, a grey dot a GPU, or a "
+                         "band all of them; a dashed line a level, a triangle a change of it, an "
+                         "upright line another driver; a hollow dot a launch that ended early."}},
+           kOnPage);
+  const auto chart = [&history, order](std::size_t i) { return chart_of(history, *order[i]); };
+  made.add(List{order.size(), {.page = 60}, "chart", chart}, kOnPage);
+  made.add(Subheading{"Every metric"}, kOnPage);
+  const std::size_t shown = std::min(options.most(3000), order.size());
+  // A list of one: levels of years take a while, and only the reader of a table waits for it.
+  const auto add = [&](bool page, std::size_t most, Readers readers) {
+    const auto table = [&history, page, some = std::vector(order.begin(), order.begin() + most)](
+                           std::size_t) { return table_of(history, some, page); };
+    made.add(List{.size = 1, .block = table}, readers);
+  };
+  add(true, shown, kOnPage);
+  made.leave_out(order.size(), shown, "metric", kOnPage);
+  add(false, order.size(), kInReview);
   return made;
 }
 

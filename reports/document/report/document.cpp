@@ -14,7 +14,7 @@
 namespace tidemark::reports {
 namespace {
 
-constexpr std::size_t kOnTerminal = 30, kOnPage = 300;  // of a kind, unless all are asked for
+constexpr Most kMost = {.terminal = 30, .page = 300};  // of a kind
 constexpr std::size_t kIndent = 5;
 
 /// "112 pass, 3 fail": the verdicts that occur.
@@ -47,22 +47,19 @@ std::string rows_text(const Report& report) {
                      grouped(failed));
 }
 
-void add_sms(Section& head, const Report& report, const ShowOptions& options) {
-  const SmLines lines = sm_lines(report);
+void add_sms(Section& head, const Report& report) {
+  SmLines lines = sm_lines(report);
   if (lines.visited.empty()) return;
   head.add(Line{.as = Line::As::paragraph, .text = {ours(lines.visited)}, .indent = kIndent});
   // Of a page a section of their own shows those that failed.
-  const std::size_t most = options.is(Format::html) ? 0 : options.all ? lines.failed.size() : 4;
-  const std::size_t shown = std::min(most, lines.failed.size());
-  const char* const margin = options.is(Format::terminal) ? "     " : "";
-  for (std::size_t i = 0; i < shown; ++i) {
-    head.add(Line{.text = {margin, lines.failed[i]}, .indent = kIndent + 2});
-  }
-  if (!options.is(Format::html)) head.leave_out(lines.failed.size(), shown, "GPU");
+  const std::size_t size = lines.failed.size();
+  const auto line = [failed = std::move(lines.failed)](std::size_t i) {
+    return Line{.text = {failed[i]}, .indent = kIndent + 2, .margin = kIndent};
+  };
+  head.add(List{size, {.terminal = 4, .review = 4}, "GPU", line}, kNotOnPage);
 }
 
-void add_head(Section& head, const Report& report, const Summary& summary,
-              const ShowOptions& options) {
+void add_head(Section& head, const Report& report, const Summary& summary) {
   const LaunchRow& launch = report.launch;
   if (!launch.complete) head.add(banner("INCOMPLETE REPORT", launch.incomplete_reason));
   if (summary.planned > 0 && summary.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0) {
@@ -73,25 +70,23 @@ void add_head(Section& head, const Report& report, const Summary& summary,
     head.add(banner("SLOWED ON PURPOSE", slowed + "; these numbers say nothing about the GPUs"));
   }
   if (launch.is_virtual) head.add(virtual_banner());
-  if (const std::string models = models_of(report);
-      !models.empty() && !options.is(Format::terminal)) {
-    head.add(Line{.as = Line::As::paragraph, .text = {models}});
+  if (const std::string models = models_of(report); !models.empty()) {
+    head.add(Line{.as = Line::As::paragraph, .text = {models}}, kNotAtTerminal);
   }
   const std::string time = time_line(report);
   head.add(Line{.as = Line::As::paragraph,
                 .text = {ours(rows_text(report) + (time.empty() ? "" : "; ")), time},
                 .indent = kIndent});
   const std::vector<std::string> lines = hardware_lines(report);
-  const std::size_t most = options.all ? lines.size() : options.is(Format::terminal) ? 4 : 8;
-  const std::size_t shown = std::min(most, lines.size());
-  for (std::size_t i = 0; i < shown; ++i) head.add(banner("HARDWARE", lines[i]));
-  head.leave_out(lines.size(), shown, "GPU");
-  add_sms(head, report, options);
-  if (options.is(Format::html)) {
-    head.add(
-        Line{.as = Line::As::muted,
-             .text = {"run ", launch.run_id, ", ", launch.created_utc, ", level ", launch.level}});
-  }
+  head.add(
+      List{lines.size(), {.terminal = 4, .page = 8, .review = 8}, "GPU", [lines](std::size_t i) {
+             return banner("HARDWARE", lines[i]);
+           }});
+  add_sms(head, report);
+  head.add(
+      Line{.as = Line::As::muted,
+           .text = {"run ", launch.run_id, ", ", launch.created_utc, ", level ", launch.level}},
+      kOnPage);
 }
 
 /// "CUDA error 719  signal 11": how a worker ended; empty where that was as usual.
@@ -103,24 +98,17 @@ std::string ending_of(const ResultRow& result) {
   return how;
 }
 
-void add_miscompares(Finding& made, const Report& report, const ResultGroup& group,
-                     const ShowOptions& options) {
-  const std::size_t all = group.miscompares.size();
-  const std::size_t most = options.is(Format::html) ? 16 : options.all ? all : 3;
-  const std::size_t shown = options.is(Format::markdown) ? 0 : std::min(most, all);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const MiscompareRow& row = report.miscompares[group.miscompares[i]];
+void add_miscompares(Finding& made, const Report& report, const ResultGroup& group) {
+  made.most_more = {.terminal = 3, .page = 16, .review = 0};
+  made.more_what = "miscompare";
+  made.folds = true;
+  for (const std::uint32_t index : group.miscompares) {
+    const MiscompareRow& row = report.miscompares[index];
     made.more.push_back(
         {.text = {fmt::format("row {} {}: {}: {}; {} wrong bytes from offset {}", row.row,
                               report.text(row.parameters), report.text(row.what),
                               text_of(report, row), grouped(row.wrong_bytes),
                               grouped(row.first_offset))}});
-  }
-  if (options.is(Format::html) && shown > 0) {
-    made.more_summary = fmt::format("{} of {}", shown, plural(all, "miscompare"));
-  } else if (shown > 0 && all > shown) {
-    made.more.push_back({.text = {ours(fmt::format("and {} more miscompares in the report",
-                                                   grouped(all - shown)))}});
   }
 }
 
@@ -143,7 +131,7 @@ Finding finding_of(const Report& report, const ResultGroup& group, const ShowOpt
   made.why.push_back({group.reason.empty() ? "no reason was given" : group.reason});
   if (const std::string ending = ending_of(first); !ending.empty()) made.why.push_back({ending});
   if (listed) return made;
-  add_miscompares(made, report, group, options);
+  add_miscompares(made, report, group);
   if (const std::string replay = replay_command(report, first); !replay.empty()) {
     made.commands.push_back({"replay", replay});
   }
@@ -159,13 +147,21 @@ Section findings_of(const Report& report, const ShowOptions& options) {
                .heading = "What did not pass",
                .link = "what did not pass",
                .bytes = 27'000};
-  const bool passes = options.all && options.is(Format::terminal);
-  const std::vector<ResultGroup> groups = result_groups(report, passes);
-  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), groups.size());
-  for (std::size_t i = 0; i < shown; ++i) made.add(finding_of(report, groups[i], options));
-  made.leave_out(groups.size(), shown, "finding");
-  if (groups.empty() && options.is(Format::html)) {
-    made.add(Line{.as = Line::As::paragraph, .text = {"Everything that was planned passed."}});
+  std::vector<ResultGroup> groups = result_groups(report, options.all);
+  const auto passes = std::find_if(groups.begin(), groups.end(), [](const ResultGroup& group) {
+    return group.verdict == Verdict::pass;
+  });
+  const auto add = [&](auto from, auto to, Readers who) {
+    const auto finding = [&report, options, some = std::vector(from, to)](std::size_t i) {
+      return finding_of(report, some[i], options);
+    };
+    made.add(List{static_cast<std::size_t>(to - from), kMost, "finding", finding}, who);
+  };
+  add(groups.begin(), passes, kEveryone);
+  add(passes, groups.end(), kAtTerminal);
+  if (passes == groups.begin()) {
+    made.add(Line{.as = Line::As::paragraph, .text = {"Everything that was planned passed."}},
+             kOnPage);
   }
   return made;
 }
@@ -182,7 +178,7 @@ Section waivers_of(const Report& report) {
   return made;
 }
 
-Section outliers_section(const Report& report, const ShowOptions& options) {
+Section outliers_section(const Report& report) {
   Section made{.id = "outliers", .heading = "GPUs against each other", .bytes = 2'500};
   const Outliers outliers = outliers_of(report);
   if (outliers.metrics == 0) return made;
@@ -193,16 +189,14 @@ Section outliers_section(const Report& report, const ShowOptions& options) {
       .as = Line::As::paragraph,
       .text = {ours(outliers.groups.empty() ? "no GPU lies apart from the others in " + where
                                             : fmt::format("GPUs that lie apart, in {}:", where))}});
-  const std::size_t shown = std::min(options.most(kOnTerminal, kOnPage), outliers.groups.size());
-  for (std::size_t i = 0; i < shown; ++i) {
+  const auto line = [groups = outliers.groups](std::size_t i) {
     constexpr std::size_t kWord = 6;  // SLOWER, FASTER
-    const OutlierGroup& group = outliers.groups[i];
-    made.add(Line{.text = {text_of(group)},
-                  .heading = kWord,
-                  .tone = group.slower ? Tone::warn : Tone::good,
-                  .indent = kIndent});
-  }
-  made.leave_out(outliers.groups.size(), shown, "group of GPUs");
+    return Line{.text = {text_of(groups[i])},
+                .heading = kWord,
+                .tone = groups[i].slower ? Tone::warn : Tone::good,
+                .indent = kIndent};
+  };
+  made.add(List{outliers.groups.size(), kMost, "group of GPUs", line});
   return made;
 }
 
@@ -268,7 +262,6 @@ Outliers outliers_of(const Report& report) {
 Document document_of(const Report& report, const ShowOptions& options) {
   const Summary summary = summary_of(report);
   const LaunchRow& launch = report.launch;
-  const bool page = options.is(Format::html);
   Document made{.verb = "show",
                 .title = "tidemark report",
                 .word = std::string(summary.word),
@@ -280,16 +273,16 @@ Document document_of(const Report& report, const ShowOptions& options) {
                 .window = fmt::format("tidemark {}{}: {}", summary.word,
                                       launch.is_virtual ? " (VIRTUAL)" : "", launch.created_utc)};
   made.head.bytes = 2'500;
-  add_head(made.head, report, summary, options);
+  add_head(made.head, report, summary);
   made.sections.push_back(findings_of(report, options));
-  if (page) made.sections.push_back(map_of(report, options));
-  if (page) made.sections.push_back(sm_maps_of(report, options));
+  made.sections.push_back(map_of(report, options));
+  made.sections.push_back(sm_maps_of(report, options));
   made.sections.push_back(waivers_of(report));
-  made.sections.push_back(outliers_section(report, options));
+  made.sections.push_back(outliers_section(report));
   made.sections.push_back(measured_section(report, options));
-  if (page) made.sections.push_back(cases_of(report, options));
+  made.sections.push_back(cases_of(report, options));
   made.sections.push_back(notes_of(report, options));
-  made.sections.push_back(events_of(report, options));
+  made.sections.push_back(events_of(report));
   made.sections.push_back(origin_of(report, options));
   return made;
 }

@@ -90,7 +90,7 @@ Section measured_section(const Report& report, const ShowOptions& options);
 /// What cases recorded, of which nothing is judged: in one line, or where notes are asked for one
 /// by one, those that differ only in numbers once unless all are asked for.
 Section notes_of(const Report& report, const ShowOptions& options);
-Section events_of(const Report& report, const ShowOptions& options);
+Section events_of(const Report& report);
 
 /// Machines, GPUs, versions, seed and arguments.
 Section origin_of(const Report& report, const ShowOptions& options);

@@ -133,7 +133,8 @@ Section map_of(const Report& report, const ShowOptions& options) {
   HeatMap names{
       .title = "verdicts by place and case", .rows = grid.rows.names, .columns = {}, .cells = {}};
   for (const CaseRow& of : report.cases) names.columns.emplace_back(of.name.view());
-  Section made{.id = "map", .heading = "Where", .link = "where", .blocks = {legend()}};
+  Section made{
+      .id = "map", .heading = "Where", .link = "where", .blocks = {legend()}, .readers = kOnPage};
   add_map(made, names,
           {.rank =
                [&](std::size_t row, std::size_t column) {
@@ -168,7 +169,7 @@ Section cases_of(const Report& report, const ShowOptions& options) {
                   .columns = headings({"verdict", "case", "kind", "GPUs", ">rows run",
                                        ">rows failed", ">longest s", "claim"})};
   for (auto& [key, sum] : sums) {
-    if (table.rows.size() == options.most(0, 3000)) break;
+    if (table.rows.size() == options.most(3000)) break;
     const CaseRow& of = report.cases[key.second];
     std::sort(sum.gpus.begin(), sum.gpus.end());
     const Verdict verdict = verdicts[key.first];
@@ -181,7 +182,7 @@ Section cases_of(const Report& report, const ShowOptions& options) {
                           number_cell(sum.seconds),
                           text_cell(report.text(of.claim))});
   }
-  Section made{.id = "cases", .heading = "Every case", .link = "cases"};
+  Section made{.id = "cases", .heading = "Every case", .link = "cases", .readers = kOnPage};
   const std::size_t shown = table.rows.size();
   made.add(std::move(table));
   made.leave_out(sums.size(), shown, "line");

@@ -254,7 +254,8 @@ void add_not_passed(Section& section, const Report& report, const Measured& meas
     section.add(Line{.text = {fmt::format("  not a pass on GPU{} {} ({}): {} numbers do not count",
                                           one ? "" : "s", ranges(of_verdict), name_of(verdict),
                                           one ? "its" : "their")},
-                     .indent = 4});
+                     .indent = 4},
+                kAtTerminal);
   }
 }
 
@@ -265,7 +266,7 @@ void add_case(Section& section, const Report& report, const CaseRow& of,
   rows.reserve(all.size());
   for (const Measured& measured : all) rows.push_back(rows_of(report, measured, each));
   const std::set<std::string> published_by = put_beside(rows, all, of.name.view(), options);
-  section.add(Subheading{of.name.view()});
+  section.add(Subheading{of.name.view()}, kAtTerminal);
   TextTable table = table_of(rows);
   std::size_t at = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -274,9 +275,9 @@ void add_case(Section& section, const Report& report, const CaseRow& of,
       table.below.emplace_back(at, slowest_line(report, all[i]));
     }
   }
-  section.add(std::move(table));
+  section.add(std::move(table), kAtTerminal);
   for (const std::string& who : published_by) {
-    section.add(Line{.text = {"  published: ", who}, .indent = 4});
+    section.add(Line{.text = {"  published: ", who}, .indent = 4}, kAtTerminal);
   }
   add_not_passed(section, report, all.front());
 }
@@ -291,21 +292,23 @@ void add_tables(Section& section, const Report& report, const AllMeasured& measu
   if (together) {
     section.add(
         Line{.text = {"where GPUs share a line: the median over them, and min..max of their own "
-                      "medians"}});
+                      "medians"}},
+        kAtTerminal);
   }
   std::size_t shown = 0;
   for (const auto& [case_id, all] : measured) {
-    if (shown == options.most(20, 0)) break;
+    if (shown == options.most(20)) break;
     ++shown;
     add_case(section, report, report.cases[case_id], all, options);
   }
-  section.leave_out(measured.size(), shown, "measured case");
+  section.leave_out(measured.size(), shown, "measured case", kAtTerminal);
 }
 
 /// One line a metric: of the GPUs on which the case passed.
 void add_medians(Section& section, const Report& report, const AllMeasured& measured) {
   section.add(
-      Line{.as = Line::As::paragraph, .text = {"Only GPUs count on which the case passed."}});
+      Line{.as = Line::As::paragraph, .text = {"Only GPUs count on which the case passed."}},
+      kInReview);
   TextTable table{.id = {},
                   .label = {},
                   .columns = headings({"case", "metric", ">GPUs", ">median of GPUs", ">least",
@@ -321,7 +324,7 @@ void add_medians(Section& section, const Report& report, const AllMeasured& meas
                             text_cell(one.unit)});
     }
   }
-  section.add(std::move(table));
+  section.add(std::move(table), kInReview);
 }
 
 StripDot dot_of(const Report& report, const Measured& measured, const MetricRow& row) {
@@ -389,7 +392,8 @@ void add_plots(Section& section, const Report& report, const AllMeasured& measur
   section.add(Line{.as = Line::As::muted,
                    .text = {"A dot is the median of a GPU, a stroke one of its samples; a hollow "
                             "dot does not count, its case did not pass. Pointed at, a dot says "
-                            "whose it is; of very many on a line the outermost do."}});
+                            "whose it is; of very many on a line the outermost do."}},
+              kOnPage);
   TextTable table{.id = "numbers",
                   .label = "every number",
                   .columns = headings({"case", "metric", ">GPU", "node", ">median", ">mad", ">n",
@@ -398,18 +402,18 @@ void add_plots(Section& section, const Report& report, const AllMeasured& measur
   for (const auto& [case_id, all] : measured) {
     const std::string_view case_name = report.cases[case_id].name.view();
     for (const Measured& one : all) {
-      if (++metrics <= options.most(0, 60)) section.add(plot_of(report, case_name, one));
+      if (++metrics <= options.most(60)) section.add(plot_of(report, case_name, one), kOnPage);
       for (const MetricRow* row : one.rows) {
-        if (++lines > options.most(0, 3000)) continue;
+        if (++lines > options.most(3000)) continue;
         table.rows.push_back(number_row(report, case_name, one, *row));
       }
     }
   }
-  section.leave_out(metrics, std::min(metrics, options.most(0, 60)), "plot");
-  section.add(Subheading{"Every number"});
+  section.leave_out(metrics, std::min(metrics, options.most(60)), "plot", kOnPage);
+  section.add(Subheading{"Every number"}, kOnPage);
   const std::size_t shown = table.rows.size();
-  section.add(std::move(table));
-  section.leave_out(lines, shown, "line");
+  section.add(std::move(table), kOnPage);
+  section.leave_out(lines, shown, "line", kOnPage);
 }
 
 }  // namespace
@@ -419,22 +423,17 @@ Section measured_section(const Report& report, const ShowOptions& options) {
       .id = "measured", .heading = "What was measured", .link = "measured", .bytes = 13'000};
   const AllMeasured measured = measured_of(report);
   if (measured.empty()) {
-    if (options.is(Format::html)) {
-      made.add(Line{.as = Line::As::paragraph, .text = {"No benchmark was part of this launch."}});
-    }
+    made.add(Line{.as = Line::As::paragraph, .text = {"No benchmark was part of this launch."}},
+             kOnPage);
     return made;
   }
   if (report.launch.is_virtual) {
     made.add(Line{.as = Line::As::banner,
                   .text = {"VIRTUAL: the numbers below are of a model on a CPU, not of a GPU"}});
   }
-  if (options.is(Format::html)) {
-    add_plots(made, report, measured, options);
-  } else if (options.is(Format::markdown)) {
-    add_medians(made, report, measured);
-  } else {
-    add_tables(made, report, measured, options);
-  }
+  add_plots(made, report, measured, options);
+  add_medians(made, report, measured);
+  add_tables(made, report, measured, options);
   return made;
 }
 

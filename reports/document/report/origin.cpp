@@ -167,7 +167,8 @@ void add_gpus(Section& section, const Report& report) {
         Line{.text = {fmt::format("  {}  {}  serial {}  PCI {}", place_of(report, gpu.gpu_id),
                                   gpu.uuid.view(), known(report.text(gpu.serial)),
                                   known(report.text(gpu.pci)))},
-             .indent = 4});
+             .indent = 4},
+        kAtTerminal);
   }
 }
 
@@ -216,35 +217,36 @@ Section notes_of(const Report& report, const ShowOptions& options) {
     }
   }
   if (notes.empty()) return made;
-  if (!options.notes && !options.all && !options.is(Format::html)) {
+  const bool listed = options.notes || options.all;
+  if (!listed) {
     made.add(Line{.as = Line::As::paragraph,
                   .text = {ours(plural(recorded, "observation") +
-                                " recorded, none judged (--notes lists them)")}});
-    return made;
+                                " recorded, none judged (--notes lists them)")}},
+             kNotOnPage);
   }
   for (const auto& [key, note] : notes) {
     std::string where{report.cases[*note.cases.begin()].name.view()};
     if (note.cases.size() > 1) where += fmt::format(" and {} more cases", note.cases.size() - 1);
     if (note.texts.size() > 1) where += fmt::format("; {} other sizes", note.texts.size() - 1);
-    made.add(Line{.text = {fmt::format("note: {} ({})", *note.texts.begin(), where)}, .indent = 6});
+    made.add(Line{.text = {fmt::format("note: {} ({})", *note.texts.begin(), where)}, .indent = 6},
+             listed ? kEveryone : kOnPage);
   }
   return made;
 }
 
-Section events_of(const Report& report, const ShowOptions& options) {
+Section events_of(const Report& report) {
   Section made{.id = "events", .heading = "Events", .bytes = 3'000};
-  const std::size_t shown = std::min(options.most(10, 10), report.events.size());
-  for (std::size_t i = 0; i < shown; ++i) {
+  const auto line = [&report](std::size_t i) {
     const EventRow& event = report.events[i];
-    made.add(Line{
+    return Line{
         .text = {fmt::format("event at {:+.1f} s: {} {}{}: {}",
                              event.at_unix_s - report.launch.created_unix_s,
                              report.text(event.source), event.code,
                              event.gpu_id == kNoRow ? "" : " on " + place_of(report, event.gpu_id),
                              report.text(event.text))},
-        .indent = 6});
-  }
-  made.leave_out(report.events.size(), shown, "event");
+        .indent = 6};
+  };
+  made.add(List{report.events.size(), {.terminal = 10, .page = 10}, "event", line});
   return made;
 }
 
@@ -267,16 +269,17 @@ std::string models_of(const Report& report) {
 
 Section origin_of(const Report& report, const ShowOptions& options) {
   Section made{.id = "origin", .heading = "What it was made on", .link = "made on", .bytes = 6'500};
-  const std::size_t nodes = std::min(options.most(8, 8), report.nodes.size());
-  made.add(launch_facts(report, nodes));
-  made.leave_out(report.nodes.size(), nodes, "node");
+  const std::size_t nodes = std::min(options.most(8), report.nodes.size());
+  constexpr auto kNotInReview = static_cast<Readers>(kAtTerminal | kOnPage);
+  made.add(launch_facts(report, nodes), kNotInReview);
+  made.leave_out(report.nodes.size(), nodes, "node", kNotInReview);
+  made.add(launch_facts(report, report.nodes.size()), kInReview);
   made.add(build_facts(report));
-  if (options.is(Format::terminal) && options.all) add_gpus(made, report);
-  if (!options.is(Format::html)) return made;
-  TextTable gpus = gpu_table(report, options.most(0, 3000));
+  if (options.all) add_gpus(made, report);
+  TextTable gpus = gpu_table(report, options.most(3000));
   const std::size_t shown = gpus.rows.size();
-  made.add(std::move(gpus));
-  made.leave_out(report.gpus.size(), shown, "GPU");
+  made.add(std::move(gpus), kOnPage);
+  made.leave_out(report.gpus.size(), shown, "GPU", kOnPage);
   return made;
 }
 

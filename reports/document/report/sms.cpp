@@ -209,10 +209,10 @@ int rank_of_gpu(const Report& report, std::uint32_t gpu_id) {
 }  // namespace
 
 Section sm_maps_of(const Report& report, const ShowOptions& options) {
-  Section made{.id = "sms", .heading = "SMs", .link = "SMs"};
+  Section made{.id = "sms", .heading = "SMs", .link = "SMs", .readers = kOnPage};
   const SmLines lines = sm_lines(report);
   if (lines.visited.empty()) return made;
-  const std::size_t most = options.most(0, 32);
+  const std::size_t most = options.most(32);
   const std::size_t shown = std::min(most, lines.failed.size());
   for (std::size_t i = 0; i < shown; ++i) made.add(Line{.text = {lines.failed[i]}});
   made.leave_out(lines.failed.size(), shown, "GPU");
