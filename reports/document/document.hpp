@@ -1,6 +1,9 @@
 // What a verb has to say, before any format: sentences, findings, tables, charts and tests.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -154,6 +157,37 @@ struct ShowOptions {
 
   /// How many of a list to make.
   std::size_t most(std::size_t many) const { return all ? static_cast<std::size_t>(-1) : many; }
+};
+
+// What a verb found, line by line: for spreadsheets.
+
+/// One table as CSV. A line has what was set of it, also for an earlier line; all else is empty.
+class Sheet {
+ public:
+  /// `columns`: with commas between.
+  explicit Sheet(std::string_view columns);
+
+  Sheet& set(std::string_view column, std::string_view text);
+  /// NaN is empty.
+  template <class Number>
+  Sheet& set_number(std::string_view column, Number value, std::string_view format = "{}") {
+    const bool finite = std::isfinite(static_cast<double>(value));
+    field(column) = finite ? fmt::format(fmt::runtime(format), value) : std::string();
+    return *this;
+  }
+  void clear();
+  void add_line();
+
+  /// Its first line names the columns.
+  const std::string& csv() const { return csv_; }
+
+ private:
+  std::string& field(std::string_view column);
+
+  std::vector<std::string_view> columns_;
+  std::vector<std::string> line_;
+  std::size_t next_ = 0;  // where the column that is set next stands, as a rule
+  std::string csv_;
 };
 
 // What a verb found, as tests: for CI systems.

@@ -108,8 +108,6 @@ std::string junit_of(const std::string& name, const std::vector<TestSuite>& suit
 
 // Reports, comparisons and histories in every format.
 
-// Chooses the renderer.
-
 std::string show(const Report& report, const ShowOptions& options) {
   if (options.format == Format::json) return json_of(report);
   if (options.format == Format::csv) return csv_of(report);
@@ -121,8 +119,6 @@ std::string show_metrics(const Report& report, const ShowOptions& options) {
   const std::string text = terminal_of(measured_section(report, options).blocks, options);
   return text.empty() ? "" : "\n" + text;
 }
-
-// Chooses the renderer.
 
 std::string show_comparison(const Comparison& comparison, const ShowOptions& options) {
   if (options.format == Format::json) return comparison_json(comparison);
@@ -137,8 +133,6 @@ std::string explain_case(const Comparison& comparison, std::string_view name,
                          std::uint32_t columns) {
   return terminal_of(explanation_of(comparison, name), {.columns = columns});
 }
-
-// Chooses the renderer.
 
 std::string show_history(const History& history, const ShowOptions& options) {
   if (options.format == Format::json) return history_json(history, options);

@@ -22,6 +22,28 @@ Section map_of(const Comparison& comparison, const ShowOptions& options);
 /// metrics in a table.
 void add_speed(Section& section, const Comparison& comparison, const ShowOptions& options);
 
+/// A metric in a table, and what programs call each of its columns; empty: they do not have it.
+struct SpeedColumn {
+  std::string_view heading, name;
+};
+inline constexpr SpeedColumn kSpeedColumns[] = {{"verdict", "finding"},
+                                                {"case", "case"},
+                                                {"metric", "metric"},
+                                                {">before", "base"},
+                                                {">after", "new"},
+                                                {"unit", "unit"},
+                                                {">in all", "total_percent"},
+                                                {">of its own", "own_percent"},
+                                                {">95 % within +-", "margin_95_percent"},
+                                                {"others of the model", "reference"},
+                                                {">GPUs", "gpus"},
+                                                {"why", "why"},
+                                                {">q", "q"},
+                                                {">counts from", "floor_percent"},
+                                                {">would be seen", "smallest_seen_percent"},
+                                                {">by stored noise", ""}};
+std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding);
+
 /// The values of a metric by launch; nullptr where a launch has none.
 std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,
                                              const SpeedFinding& finding);

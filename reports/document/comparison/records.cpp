@@ -19,78 +19,86 @@ namespace tidemark::reports {
 
 namespace {
 
-/// Missing numbers are empty.
-std::string number(double value) {
-  return std::isfinite(value) ? fmt::format("{:.7g}", value) : "";
+constexpr std::string_view kDigits = "{:.7g}";
+
+double percent_of(double logarithm) { return 100 * std::expm1(logarithm); }
+
+/// Launches of a side by what they said.
+void set_counts(Sheet& sheet, const SideCount& side, const std::string& of) {
+  sheet.set_number(of + "_pass", side.pass + side.unexpected).set_number(of + "_bad", side.bad);
+  sheet.set_number(of + "_waived", side.waived).set_number(of + "_missing", side.lacking);
+  sheet.set_number(of + "_skipped", side.skipped);
 }
 
-std::string percent_of(double logarithm) { return number(100 * std::expm1(logarithm)); }
-
-/// "3/0/1/0/0": launches of a side by what they said.
-std::string counts_of(const SideCount& side) {
-  return fmt::format("{},{},{},{},{}", side.pass + side.unexpected, side.bad, side.waived,
-                     side.lacking, side.skipped);
+void set_gpu(Sheet& sheet, const PairedGpu& gpu) {
+  sheet.set("node", gpu.node).set("gpu", gpu.key).set_number("gpu_number", gpu.number);
 }
 
-void add_results(std::string& made, const Comparison& comparison) {
+void add_results(Sheet& sheet, const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
   const std::size_t gpus = pairing.gpus.size();
-  std::vector<std::vector<ChangeKind>> kinds(pairing.cases.size() * gpus);
+  std::vector<std::string> kinds(pairing.cases.size() * gpus);
   for (const ChangeGroup& group : comparison.conformance.groups) {
     for (const std::uint32_t which : group.cases) {
-      for (const std::uint32_t gpu : group.gpus) kinds[which * gpus + gpu].push_back(group.kind);
+      for (const std::uint32_t gpu : group.gpus) {
+        std::string& names = kinds[which * gpus + gpu];
+        names += fmt::format("{}{}", names.empty() ? "" : " ", name_of(group.kind));
+      }
     }
   }
   for (std::size_t which = 0; which < pairing.cases.size(); ++which) {
     for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
       const SideCount base = count_of(pairing, which, gpu, false);
       const SideCount fresh = count_of(pairing, which, gpu, true);
-      std::vector<ChangeKind>& found = kinds[which * gpus + gpu];
+      const std::string& names = kinds[which * gpus + gpu];
       // Neither side ever planned it: nothing was found, and nothing is the same.
       const bool known = base.lacking < pairing.base || fresh.lacking < pairing.fresh();
-      if (found.empty() && !known) continue;
-      std::string names;
-      for (const ChangeKind kind : found)
-        names += (names.empty() ? "" : " ") + std::string(name_of(kind));
-      made += fmt::format("result,{},,{},{},{},{},{},{},,,,,,,,,,,,\n",
-                          for_csv(pairing.cases[which]), for_csv(pairing.gpus[gpu].node),
-                          for_csv(pairing.gpus[gpu].key), pairing.gpus[gpu].number,
-                          names.empty() ? "same" : names, counts_of(base), counts_of(fresh));
+      if (names.empty() && !known) continue;
+      sheet.clear();
+      sheet.set("line", "result").set("case", pairing.cases[which]);
+      set_gpu(sheet, pairing.gpus[gpu]);
+      sheet.set("finding", names.empty() ? "same" : names);
+      set_counts(sheet, base, "base");
+      set_counts(sheet, fresh, "new");
+      sheet.add_line();
     }
   }
 }
 
-void add_metrics(std::string& made, const Comparison& comparison) {
+/// As the table of a page has them.
+void add_metrics(Sheet& sheet, const Comparison& comparison) {
   for (const SpeedFinding* finding : speed_in_order(comparison, true)) {
-    const bool compared = finding->verdict != SpeedVerdict::not_compared;
-    const auto if_compared = [&](const std::string& text) {
-      return compared ? text : std::string();
-    };
-    made += fmt::format(
-        "metric,{},{},,,,{}{},,,,,,,,,,,{},{},{},{},{},{},{},{},{},{},{},{}\n",
-        for_csv(comparison.pairing.cases[finding->of_case]), for_csv(finding->metric),
-        finding->waived ? "waived " : "", name_of(finding->verdict),
-        if_compared(number(finding->base_value)), if_compared(number(finding->fresh_value)),
-        for_csv(finding->unit), if_compared(percent_of(finding->total)),
-        if_compared(percent_of(finding->own.effect)),
-        if_compared(percent_of(finding->own.margin())), for_csv(finding->reference),
-        if_compared(number(finding->own.q)), percent_of(finding->floor),
-        if_compared(percent_of(finding->smallest_seen)), finding->gpus, for_csv(finding->why));
+    sheet.clear();
+    sheet.set("line", "metric");
+    const std::vector<Cell> row = row_of(comparison, *finding);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto& [heading, name] = kSpeedColumns[i];
+      if (name.empty()) continue;
+      if (heading.starts_with('>')) {
+        sheet.set_number(name, (name.ends_with("_percent") ? 100 : 1) * row[i].order, kDigits);
+      } else {
+        sheet.set(name, row[i].text);
+      }
+    }
+    sheet.add_line();
   }
 }
 
-void add_gpu_metrics(std::string& made, const Comparison& comparison) {
+void add_gpu_metrics(Sheet& sheet, const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
   for (const GpuFinding& finding : comparison.speed.gpus) {
     for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
-      const auto& gpu = pairing.gpus[finding.gpus[i]];
       const GpuChange& change = finding.changes[i];
-      made += fmt::format("gpu_metric,{},{},{},{},{},{}{},,,,,,,,,,,,,,{},{},{},,{},,,,\n",
-                          for_csv(pairing.cases[finding.of_case]), for_csv(finding.metric),
-                          for_csv(gpu.node), for_csv(gpu.key), gpu.number,
-                          finding.waived ? "waived " : "", name_of(finding.verdict),
-                          percent_of(change.total), percent_of(change.own.effect),
-                          percent_of(change.own.margin()), number(change.own.q));
+      sheet.clear();
+      sheet.set("line", "gpu_metric").set("case", pairing.cases[finding.of_case]);
+      sheet.set("metric", finding.metric);
+      sheet.set("finding",
+                fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)));
+      set_gpu(sheet, pairing.gpus[finding.gpus[i]]);
+      sheet.set_number("total_percent", percent_of(change.total), kDigits);
+      sheet.set_number("own_percent", percent_of(change.own.effect), kDigits);
+      sheet.set_number("margin_95_percent", percent_of(change.own.margin()), kDigits);
+      sheet.set_number("q", change.own.q, kDigits).add_line();
     }
   }
 }
@@ -98,16 +106,15 @@ void add_gpu_metrics(std::string& made, const Comparison& comparison) {
 }  // namespace
 
 std::string comparison_csv(const Comparison& comparison) {
-  std::string made =
+  Sheet sheet(
       "line,case,metric,node,gpu,gpu_number,finding,base_pass,base_bad,base_waived,base_missing,"
-      "base_skipped,new_pass,new_bad,new_waived,new_missing,new_skipped,base,new,unit,total_"
-      "percent,"
-      "own_percent,margin_95_percent,reference,q,floor_percent,smallest_seen_percent,gpus,"
-      "why\n";
-  add_results(made, comparison);
-  add_metrics(made, comparison);
-  add_gpu_metrics(made, comparison);
-  return made;
+      "base_skipped,new_pass,new_bad,new_waived,new_missing,new_skipped,base,new,unit,"
+      "total_percent,own_percent,margin_95_percent,reference,q,floor_percent,"
+      "smallest_seen_percent,gpus,why");
+  add_results(sheet, comparison);
+  add_metrics(sheet, comparison);
+  add_gpu_metrics(sheet, comparison);
+  return sheet.csv();
 }
 
 // A comparison as JSON.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
@@ -70,59 +71,54 @@ StripPlot plot_of(const Comparison& comparison, const SpeedFinding& finding) {
   return plot;
 }
 
-std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding, bool page) {
-  const bool bad = finding.verdict == SpeedVerdict::regressed && !finding.waived;
-  const bool compared = finding.verdict != SpeedVerdict::not_compared;
-  const auto if_compared = [&](double value) {
-    return compared ? value : std::numeric_limits<double>::quiet_NaN();
-  };
-  std::vector<Cell> made = {
-      {.text = fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)),
-       .tone = bad                                         ? Tone::bad
-               : finding.verdict == SpeedVerdict::improved ? Tone::good
-               : finding.verdict == SpeedVerdict::same     ? Tone::quiet
-                                                           : Tone::warn},
-      code_cell(comparison.pairing.cases[finding.of_case]),
-      text_cell(finding.metric),
-      number_cell(if_compared(finding.base_value)),
-      number_cell(if_compared(finding.fresh_value)),
-      text_cell(finding.unit),
-      percent_cell(if_compared(finding.total)),
-      percent_cell(if_compared(finding.own.effect)),
-      percent_cell(if_compared(finding.own.margin())),
-      text_cell(finding.reference),
-      count_cell(finding.gpus),
-      text_cell(finding.why)};
-  if (!page) return made;
-  made.insert(made.end(), {number_cell(if_compared(finding.own.q)), percent_cell(finding.floor),
-                           percent_cell(if_compared(finding.smallest_seen)),
-                           percent_cell(finding.smallest_stored)});
-  return made;
-}
-
 /// On a page every metric, in a review those that did not stay the same.
 void add_table(Section& section, const Comparison& comparison, Readers readers, std::size_t most) {
   const bool page = readers == kOnPage;
-  TextTable table{.id = "every-metric",
-                  .label = "every metric",
-                  .columns = headings({"verdict", "case", "metric", ">before", ">after", "unit",
-                                       ">in all", ">of its own", ">95 % within +-",
-                                       "others of the model", ">GPUs", "why"})};
-  if (page) {
-    const auto more = headings({">q", ">counts from", ">would be seen", ">by stored noise"});
-    table.columns.insert(table.columns.end(), more.begin(), more.end());
-    section.add(Subheading{"Every metric"}, readers);
+  const std::size_t columns = page ? std::size(kSpeedColumns) : 12;  // a review has no room for all
+  TextTable table{.id = "every-metric", .label = "every metric"};
+  for (const SpeedColumn& column : std::span(kSpeedColumns).first(columns)) {
+    table.columns.push_back(headings({column.heading}).front());
   }
+  if (page) section.add(Subheading{"Every metric"}, readers);
   const std::vector<const SpeedFinding*> order = speed_in_order(comparison, page);
   const std::size_t shown = std::min(order.size(), most);
   for (std::size_t i = 0; i < shown; ++i) {
-    table.rows.push_back(row_of(comparison, *order[i], page));
+    table.rows.push_back(row_of(comparison, *order[i]));
+    table.rows.back().resize(columns);
   }
   if (!table.rows.empty()) section.add(std::move(table), readers);
   section.leave_out(order.size(), shown, "metric", readers);
 }
 
 }  // namespace
+
+std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding) {
+  const bool bad = finding.verdict == SpeedVerdict::regressed && !finding.waived;
+  const bool compared = finding.verdict != SpeedVerdict::not_compared;
+  const auto if_compared = [&](double value) {
+    return compared ? value : std::numeric_limits<double>::quiet_NaN();
+  };
+  return {{.text = fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)),
+           .tone = bad                                         ? Tone::bad
+                   : finding.verdict == SpeedVerdict::improved ? Tone::good
+                   : finding.verdict == SpeedVerdict::same     ? Tone::quiet
+                                                               : Tone::warn},
+          code_cell(comparison.pairing.cases[finding.of_case]),
+          text_cell(finding.metric),
+          number_cell(if_compared(finding.base_value)),
+          number_cell(if_compared(finding.fresh_value)),
+          text_cell(finding.unit),
+          percent_cell(if_compared(finding.total)),
+          percent_cell(if_compared(finding.own.effect)),
+          percent_cell(if_compared(finding.own.margin())),
+          text_cell(finding.reference),
+          count_cell(finding.gpus),
+          text_cell(finding.why),
+          number_cell(if_compared(finding.own.q)),
+          percent_cell(finding.floor),
+          percent_cell(if_compared(finding.smallest_seen)),
+          percent_cell(finding.smallest_stored)};
+}
 
 std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,
                                              const SpeedFinding& finding) {

@@ -17,43 +17,39 @@
 
 namespace tidemark::reports {
 
-// A report as CSV: one table for spreadsheets, a line a result, or a line each metric of it.
+// A report as CSV: one table for spreadsheets, a line a result, or a line each metric of it; then a
+// line each SM, in the columns of results.
 
 namespace {
 
-template <class Number>
-std::string number(Number value) {
-  return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+void set_launch(Sheet& sheet, const LaunchRow& launch) {
+  sheet.clear();
+  sheet.set("run_id", launch.run_id).set("created_utc", launch.created_utc);
+  sheet.set("device", launch.is_virtual ? "VIRTUAL" : launch.device);
 }
 
-std::string metric_fields(const Report& report, const MetricRow& metric) {
-  return fmt::format(",{},{},{},{},{},{},{},{}", for_csv(report.text(metric.name)),
-                     for_csv(report.text(metric.unit)), metric.n, number(metric.median),
-                     number(metric.mad), number(metric.min), number(metric.max),
-                     number(metric.mean));
+void set_gpu(Sheet& sheet, const Report& report, const GpuRow& gpu) {
+  sheet.set("node", host_of(report, gpu.gpu_id)).set_number("gpu", gpu.gpu_id);
+  sheet.set("uuid", gpu.uuid.view()).set("driver", report.text(gpu.driver));
 }
 
-std::string result_fields(const Report& report, const ResultRow& result) {
+void set_result(Sheet& sheet, const Report& report, const ResultRow& result) {
   const CaseRow& of = report.cases[result.case_id];
-  const GpuRow& gpu = report.gpus[result.gpu_id];
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-                     for_csv(report.launch.run_id), for_csv(report.launch.created_utc),
-                     report.launch.is_virtual ? "VIRTUAL" : for_csv(report.launch.device),
-                     result.result_id, for_csv(of.name.view()), for_csv(report.text(of.kind)),
-                     for_csv(host_of(report, gpu.gpu_id)), result.gpu_id, for_csv(gpu.uuid.view()),
-                     for_csv(report.text(gpu.driver)), name_of(result.verdict), result.attempts,
-                     result.rows_planned, result.rows_run, result.rows_failed,
-                     number(result.seconds), for_csv(report.text(result.reason)));
+  sheet.set_number("result_id", result.result_id).set("case", of.name.view());
+  sheet.set("kind", report.text(of.kind));
+  set_gpu(sheet, report, report.gpus[result.gpu_id]);
+  sheet.set("verdict", name_of(result.verdict)).set_number("attempts", result.attempts);
+  sheet.set_number("rows_planned", result.rows_planned).set_number("rows_run", result.rows_run);
+  sheet.set_number("rows_failed", result.rows_failed).set_number("seconds", result.seconds);
+  sheet.set("reason", report.text(result.reason)).set_number("sm_mhz", result.sm_mhz);
+  sheet.set_number("power_w", result.power_w).set_number("temperature_c", result.temperature_c);
+  sheet.set("replay", replay_command(report, result));
 }
 
-/// A line an SM, in the columns of results; all that is of one result stays empty.
-std::string sm_line(const Report& report, const SmRow& row) {
-  const GpuRow& gpu = report.gpus[row.gpu_id];
-  return fmt::format("{},{},{},,,sm,{},{},{},{},,,,{},{},,,,,,,,,,,,,,,,{}\n",
-                     for_csv(report.launch.run_id), for_csv(report.launch.created_utc),
-                     report.launch.is_virtual ? "VIRTUAL" : for_csv(report.launch.device),
-                     for_csv(host_of(report, gpu.gpu_id)), row.gpu_id, for_csv(gpu.uuid.view()),
-                     for_csv(report.text(gpu.driver)), row.rows_run, row.rows_failed, row.sm);
+void set_metric(Sheet& sheet, const Report& report, const MetricRow& metric) {
+  sheet.set("metric", report.text(metric.name)).set("unit", report.text(metric.unit));
+  sheet.set_number("n", metric.n).set_number("median", metric.median).set_number("mad", metric.mad);
+  sheet.set_number("min", metric.min).set_number("max", metric.max).set_number("mean", metric.mean);
 }
 
 }  // namespace
@@ -61,30 +57,35 @@ std::string sm_line(const Report& report, const SmRow& row) {
 std::string csv_of(const Report& report) {
   std::map<std::uint32_t, std::vector<const MetricRow*>> metrics;
   for (const MetricRow& metric : report.metrics) metrics[metric.result_id].push_back(&metric);
-  std::string made =
+  std::map<std::string, std::string, std::less<>> slowed;
+  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = share;
+  Sheet sheet(
       "run_id,created_utc,device,result_id,case,kind,node,gpu,uuid,driver,verdict,attempts,"
       "rows_planned,rows_run,rows_failed,seconds,reason,sm_mhz,power_w,temperature_c,replay,"
-      "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose,sm\n";
-  std::map<std::string, std::string> slowed;
-  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = for_csv(share);
+      "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose,sm");
   for (const ResultRow& result : report.results) {
-    const std::string fields =
-        fmt::format("{},{},{},{},{}", result_fields(report, result), number(result.sm_mhz),
-                    number(result.power_w), number(result.temperature_c),
-                    for_csv(replay_command(report, result)));
-    const auto share = slowed.find(std::string(report.cases[result.case_id].name.view()));
-    const std::string end = fmt::format(",{},\n", share == slowed.end() ? "" : share->second);
+    set_launch(sheet, report.launch);
+    set_result(sheet, report, result);
+    const auto share = slowed.find(report.cases[result.case_id].name.view());
+    if (share != slowed.end()) sheet.set("slowed_on_purpose", share->second);
     const auto measured = metrics.find(result.result_id);
     if (measured == metrics.end()) {
-      made += fmt::format("{},,,,,,,,{}", fields, end);
+      sheet.add_line();
       continue;
     }
     for (const MetricRow* metric : measured->second) {
-      made += fmt::format("{}{}{}", fields, metric_fields(report, *metric), end);
+      set_metric(sheet, report, *metric);
+      sheet.add_line();
     }
   }
-  for (const SmRow& row : report.sms) made += sm_line(report, row);
-  return made;
+  for (const SmRow& row : report.sms) {
+    set_launch(sheet, report.launch);
+    sheet.set("kind", "sm");
+    set_gpu(sheet, report, report.gpus[row.gpu_id]);
+    sheet.set_number("rows_run", row.rows_run).set_number("rows_failed", row.rows_failed);
+    sheet.set_number("sm", row.sm).add_line();
+  }
+  return sheet.csv();
 }
 
 // A report as JSON, made from the description of its tables.
