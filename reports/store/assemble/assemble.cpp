@@ -70,18 +70,8 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
     const auto id = static_cast<std::uint32_t>(rows.size());
     const auto [at, is_new] = machines.try_emplace(same(node), id);
     if (is_new) {
-      rows.push_back({.node_id = id,
-                      .first_rank = node.rank,
-                      .ranks = 0,
-                      .hostname = made.index_of(node.hostname),
-                      .kernel = made.index_of(node.kernel),
-                      .os = made.index_of(node.os),
-                      .cpu = made.index_of(node.cpu),
-                      .boot_id = made.index_of(node.boot_id),
-                      .mpi = made.index_of(node.mpi),
-                      .hdf5 = made.index_of(node.hdf5),
-                      .logical_cpus = node.logical_cpus,
-                      .memory_gib = node.memory_gib});
+      rows.push_back({.node_id = id, .first_rank = node.rank});
+      made.fill(rows.back(), node);
     }
     NodeRow& row = rows[at->second];
     if (row_of_rank.try_emplace(node.rank, at->second).second) ++row.ranks;
@@ -91,38 +81,11 @@ std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
 }
 
 void add_gpu(Assembly& made, const GpuRecord& from, std::uint32_t node_id) {
-  made.report.gpus[from.gpu] = {.gpu_id = from.gpu,
-                                .node_id = node_id,
-                                .rank = from.rank,
-                                .local_index = from.local_index,
-                                .reported = 1,
-                                .nvml = static_cast<std::uint8_t>(from.nvml),
-                                .uuid = FixedText<48>::of(from.uuid),
-                                .serial = made.index_of(from.serial),
-                                .pci = made.index_of(from.pci),
-                                .name = made.index_of(from.name),
-                                .vbios = made.index_of(from.vbios),
-                                .board_part = made.index_of(from.board_part),
-                                .driver = made.index_of(from.driver),
-                                .nccl = made.index_of(from.nccl),
-                                .cuda_driver = from.cuda_driver,
-                                .cuda_runtime = from.cuda_runtime,
-                                .compute_capability = from.compute_capability,
-                                .sm_count = from.sm_count,
-                                .memory_bytes = from.memory_bytes,
-                                .ecc_enabled = from.ecc_enabled,
-                                .mig_enabled = from.mig_enabled,
-                                .persistence = from.persistence,
-                                .power_limit_w = from.power_limit_w,
-                                .default_power_limit_w = from.default_power_limit_w,
-                                .app_sm_mhz = from.app_sm_mhz,
-                                .app_memory_mhz = from.app_memory_mhz,
-                                .max_sm_mhz = from.max_sm_mhz,
-                                .nvlinks_up = from.nvlinks_up,
-                                .nvlinks_up_mask = from.nvlinks_up_mask,
-                                .ecc_corrected = from.ecc_corrected,
-                                .ecc_uncorrected = from.ecc_uncorrected,
-                                .remapped_rows_pending = from.remapped_rows_pending};
+  GpuRow& row = made.report.gpus[from.gpu];
+  made.fill(row, from);
+  row.node_id = node_id;
+  row.reported = 1;
+  row.uuid = FixedText<48>::of(from.uuid);
 }
 
 void add_gpus(Assembly& made, const HeardLaunch& all) {
@@ -141,13 +104,10 @@ void add_gpus(Assembly& made, const HeardLaunch& all) {
 
 void add_cases(Assembly& made, const std::vector<PlannedCase>& cases) {
   for (const PlannedCase& planned : cases) {
-    made.report.cases.push_back({.case_id = static_cast<std::uint32_t>(made.report.cases.size()),
-                                 .name = FixedText<128>::of(planned.name),
-                                 .kind = made.index_of(planned.kind),
-                                 .scope = made.index_of(planned.scope),
-                                 .claim = made.index_of(planned.claim),
-                                 .unit = made.index_of(planned.unit),
-                                 .higher_is_better = planned.higher_is_better});
+    CaseRow& row = made.report.cases.emplace_back();
+    row.case_id = static_cast<std::uint32_t>(made.report.cases.size() - 1);
+    row.name = FixedText<128>::of(planned.name);
+    made.fill(row, planned);
   }
 }
 

@@ -136,25 +136,14 @@ void HeardResults::take(const LaunchRecord& launch, HeardCases cases) {
 }
 
 void HeardResults::add(std::uint32_t pair, OutcomeRecord& from) {
-  HeardOutcome& made =
-      outcomes_.emplace_back(HeardOutcome{.pair = pair,
-                                          .row = {.attempt = from.attempt,
-                                                  .verdict = from.verdict,
-                                                  .rows_planned = from.rows_planned,
-                                                  .rows_run = from.rows_run,
-                                                  .rows_failed = from.rows_failed,
-                                                  .start_unix_s = from.start_unix_s,
-                                                  .seconds = from.seconds,
-                                                  .cuda_error = from.cuda_error,
-                                                  .signal = from.signal,
-                                                  .exit_code = from.exit_code,
-                                                  .seed = from.seed,
-                                                  .descriptor_digest = from.descriptors,
-                                                  .reason = texts_.number_of(from.reason),
-                                                  .replay = texts_.number_of(from.replay),
-                                                  .notes = texts_.number_of(joined(from.notes))},
-                                          .metrics = {},
-                                          .miscompares = std::move(from.miscompares)});
+  HeardOutcome& made = outcomes_.emplace_back();
+  made.pair = pair;
+  RowFields columns(made.row, [this](const std::string& text) { return texts_.number_of(text); });
+  fields(columns, std::as_const(from));
+  made.row.start_unix_s = from.start_unix_s;
+  made.row.descriptor_digest = from.descriptors;
+  made.row.notes = texts_.number_of(joined(from.notes));
+  made.miscompares = std::move(from.miscompares);
   fill_telemetry(made.row, from);
   for (const MetricRecord& metric : from.metrics) {
     made.metrics.push_back(metric_of(texts_, metric));
@@ -323,18 +312,8 @@ std::string reason_unheard(const HeardLaunch& all, std::uint32_t gpu, std::uint3
 
 void add_miscompares(Assembly& made, std::uint32_t result_id, const HeardOutcome& outcome) {
   for (const MiscompareRecord& from : outcome.miscompares) {
-    MiscompareRow row{.result_id = result_id,
-                      .attempt = outcome.row.attempt,
-                      .row = from.row,
-                      .parameters = made.index_of(from.parameters),
-                      .what = made.index_of(from.what),
-                      .text = made.index_of(from.text),
-                      .dimensions = 0,
-                      .coordinate = {},
-                      .first_offset = from.first_offset,
-                      .wrong_bytes = from.wrong_bytes,
-                      .expected = from.expected,
-                      .actual = from.actual};
+    MiscompareRow row{.result_id = result_id, .attempt = outcome.row.attempt};
+    made.fill(row, from);
     const std::size_t dimensions = std::min(from.coordinate.size(), row.coordinate.size());
     row.dimensions = static_cast<std::uint32_t>(dimensions);
     std::copy_n(from.coordinate.begin(), dimensions, row.coordinate.begin());

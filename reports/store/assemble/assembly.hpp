@@ -1,20 +1,64 @@
 // What journals hold, result by result, on its way into the tables of a report.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "reports/journal/record_fields.hpp"
 #include "reports/schema/tables.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/assemble/gather.hpp"
 #include "reports/store/report.hpp"
 
 namespace tidemark::reports {
+
+/// Copies the fields of a record to the columns of the same names; `number_of`: of a text. What a
+/// column holds in another way (lists, names of a fixed length) is left to the caller.
+template <class Row, class NumberOf>
+class RowFields {
+ public:
+  RowFields(Row& row, NumberOf number_of) : row_(row), number_of_(std::move(number_of)) {}
+
+  template <class T>
+  void operator()(std::string_view field, const T& value) {
+    const std::vector<Column>& all = table_of<Row>().columns;
+    const auto column = std::find_if(all.begin(), all.end(),
+                                     [&](const Column& each) { return each.name == field; });
+    if (column == all.end() || column->type == ColumnType::text) return;
+    if constexpr (std::is_same_v<T, std::string>) {
+      put(*column, number_of_(value));
+    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+      put(*column, value);
+    }
+  }
+  template <class T>
+  void later(std::string_view field, const T& value) {
+    (*this)(field, value);
+  }
+
+ private:
+  template <class T>
+  void put(const Column& column, T value) {
+    if (bytes_of(column) != sizeof(value)) {
+      throw std::logic_error(fmt::format("column {} has another width", column.name));
+    }
+    std::memcpy(reinterpret_cast<char*>(&row_) + column.offset, &value, sizeof(value));
+  }
+
+  Row& row_;
+  NumberOf number_of_;
+};
 
 // What came of each planned pair of case and GPU, as rows of a report will have it: records as they
 // stand in journals would take several times the memory.
@@ -118,6 +162,11 @@ struct Assembly {
   std::unordered_map<std::string, std::uint32_t> indices;
 
   std::uint32_t index_of(const std::string& text);
+  template <class Row, class Record>
+  void fill(Row& row, const Record& from) {
+    RowFields columns(row, [this](const std::string& text) { return index_of(text); });
+    fields(columns, from);
+  }
 };
 
 /// Lets waivers change the results that are there, and says in provenance what came of each.
