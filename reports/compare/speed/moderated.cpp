@@ -1,3 +1,4 @@
+// The moderated t test after a shared shift has been taken off.
 #include "reports/compare/speed/moderated.hpp"
 
 #include <algorithm>

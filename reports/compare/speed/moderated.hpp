@@ -1,3 +1,5 @@
+// Effects of a change on many rows measured over a few launches: the shift that all rows of a
+// launch share is estimated apart, and each row's variance is drawn towards that of all rows.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
+#include "reports/compare/places.hpp"
 #include "reports/compare/speed/moderated.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
+#include "reports/compare/places.hpp"
 #include "reports/compare/speed/series.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -9,14 +9,9 @@
 
 #include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/pairing.hpp"
+#include "reports/compare/places.hpp"
 
 namespace tidemark::reports {
-
-// Names for sets of GPUs that are short where the set is regular: "node n17, all 8 GPUs".
-
-/// `gpus`: ascending indices into the pairing. More than a few nodes are counted, not named.
-std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus);
 
 // What every rendering of a comparison tells alike: names, orders and sentences.
 

@@ -1,3 +1,4 @@
+// Fork, confine, collect, reap.
 #include "reports/store/confined/confined_reader.hpp"
 
 #include <fcntl.h>
