@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "reports/document/report/metrics.hpp"
+#include "reports/document/report/document.hpp"
 #include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 #include "suite/gemm/predict_time.hpp"

@@ -14,7 +14,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/assemble/assemble.hpp"
-#include "reports/store/assemble/gather.hpp"
+#include "reports/store/assemble/assembly.hpp"
 
 namespace tidemark::harness {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
-#include "reports/document/report/groups.hpp"
+#include "reports/document/report/document.hpp"
 #include "reports/export/export.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict.hpp"

@@ -7,7 +7,6 @@
 
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
-#include "reports/document/report/groups.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 

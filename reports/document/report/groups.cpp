@@ -1,5 +1,5 @@
 // Results that say the same, and what points at sick hardware.
-#include "reports/document/report/groups.hpp"
+#include "reports/document/report/document.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/throttling.hpp"
-#include "reports/document/report/document.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 

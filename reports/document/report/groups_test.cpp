@@ -1,5 +1,5 @@
 // Results that say the same, and what points at sick hardware.
-#include "reports/document/report/groups.hpp"
+#include "reports/document/report/document.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -9,8 +9,6 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/document/report/groups.hpp"
-#include "reports/document/report/metrics.hpp"
 #include "reports/schema/verdict.hpp"
 
 namespace tidemark::reports {

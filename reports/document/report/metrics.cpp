@@ -1,5 +1,5 @@
 // What was measured: a table for each benchmark with a line a GPU, or one over all of them; plots.
-#include "reports/document/report/metrics.hpp"
+#include "reports/document/report/document.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -11,7 +11,6 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
-#include "reports/document/report/document.hpp"
 
 namespace tidemark::reports {
 

@@ -11,7 +11,6 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/document/report/groups.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "reports/store/assemble/gather.hpp"
+#include "reports/store/assemble/assembly.hpp"
 
 namespace tidemark::reports {
 

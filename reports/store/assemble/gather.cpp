@@ -1,5 +1,5 @@
 // Reads the journals into one heap of records and says what does not fit together.
-#include "reports/store/assemble/gather.hpp"
+#include "reports/store/assemble/assembly.hpp"
 
 #include <fmt/ranges.h>
 

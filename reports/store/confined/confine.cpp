@@ -1,5 +1,5 @@
 // Limits first; then a filter, written as a plain BPF program: a list of calls that may be made.
-#include "reports/store/confined/confine.hpp"
+#include "reports/store/confined/confined_reader.hpp"
 
 #include <fmt/format.h>
 #include <linux/audit.h>
