@@ -25,7 +25,7 @@ std::vector<Miscompare> verify_gemm(const Gemm& gemm, const RunResult& result,
 
 /// The same; a block whose panels came over a transport is computed once more from panels that
 /// `device` makes itself, and every bit is compared; GPUs that computed the same block are compared
-/// with each other (vote.hpp); and a block too large for the host is computed a second time on
+/// with each other (Gemm::vote); and a block too large for the host is computed a second time on
 /// `device` by its reference engine, without a transport, and every element is compared: integers
 /// bit for bit, normal inputs within the rounding of two fp32 sums. Throws Error when the reference
 /// engine gives no answer.
