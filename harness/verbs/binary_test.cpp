@@ -171,6 +171,16 @@ TEST(Binary, refuses_a_row_that_is_not_there_before_anything_runs) {
   EXPECT_TRUE(folder.empty());
 }
 
+TEST(Binary, flag_that_is_no_is_not_set) {
+  const Ran ran = run_binary({"run", "--dry-run", "--json=no", "--cases", "zfill.side"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_FALSE(nlohmann::json::accept(ran.out));
+}
+
+TEST(Binary, flag_that_is_neither_yes_nor_no_is_refused) {
+  EXPECT_EQ(run_binary({"run", "--dry-run", "--json=maybe", "--cases", "zfill.side"}).exit, 2);
+}
+
 TEST(Binary, plans_as_json) {
   const Ran ran = run_binary({"run", "--dry-run", "--json", "--cases", "zfill.side"});
   EXPECT_EQ(ran.exit, 0) << ran.err;

@@ -24,7 +24,11 @@ namespace {
 LaunchOptions with_typed(LaunchOptions options, const CLI::App& verb) {
   for (const LaunchField& field : launch_fields()) {
     const CLI::Option* const option = verb.get_option_no_throw(field.name);
-    if (option != nullptr && option->count() > 0) field.read(options, option->results());
+    if (option == nullptr || option->count() == 0) continue;
+    if (field.type.empty())  // a flag: --json=no is none, and CLI11 knows all words for yes and no
+      field.read(options, {option->as<bool>() ? "true" : "false"});
+    else
+      field.read(options, option->results());
   }
   return options;
 }
