@@ -1,6 +1,7 @@
 // A history for programs: as CSV, as JSON, and as tests.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,8 +18,22 @@ namespace tidemark::reports {
 
 namespace {
 
+constexpr std::array kSetup = {"driver", "git_hash", "kernels_tree", "suite_tree"};
+/// Of each launch, asked for once: each takes a look at all of its GPUs.
+using Setups = std::vector<std::array<std::string, kSetup.size()>>;
+
+Setups setups_of(const Chronicle& all) {
+  Setups made(all.launches.size());
+  for (std::uint32_t launch = 0; launch < made.size(); ++launch) {
+    for (std::size_t i = 0; i < kSetup.size(); ++i) {
+      made[launch][i] = setup_value(all, launch, kSetup[i]);
+    }
+  }
+  return made;
+}
+
 /// Of a launch and what it measured or ran of a case.
-void set_launch(Sheet& sheet, const Chronicle& all, std::uint32_t launch,
+void set_launch(Sheet& sheet, const Chronicle& all, const Setups& setups, std::uint32_t launch,
                 const std::string& of_case) {
   const PastLaunch& past = all.launches[launch];
   sheet.clear();
@@ -26,9 +41,7 @@ void set_launch(Sheet& sheet, const Chronicle& all, std::uint32_t launch,
   sheet.set("path", past.path).set("device", past.is_virtual ? "VIRTUAL" : past.device);
   sheet.set("level", past.level);
   sheet.set("complete", past.incomplete_reason.empty() ? "complete" : "incomplete");
-  for (const char* name : {"driver", "git_hash", "kernels_tree", "suite_tree"}) {
-    sheet.set(name, setup_value(all, launch, name));
-  }
+  for (std::size_t i = 0; i < kSetup.size(); ++i) sheet.set(kSetup[i], setups[launch][i]);
   sheet.set("case", of_case);
   const auto slowed = past.slowed.find(of_case);
   if (slowed != past.slowed.end()) sheet.set("slowed_on_purpose", slowed->second);
@@ -37,7 +50,8 @@ void set_launch(Sheet& sheet, const Chronicle& all, std::uint32_t launch,
 /// By launch and GPU: the change that this launch is the first one behind.
 using Steps = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;
 
-void add_metric(Sheet& sheet, const History& history, const MetricPast& metric) {
+void add_metric(Sheet& sheet, const History& history, const Setups& setups,
+                const MetricPast& metric) {
   Steps steps;
   for (const std::size_t i : metric.changes) {
     steps[{history.changes[i].after, history.changes[i].gpu}] = history.changes[i].step;
@@ -45,7 +59,7 @@ void add_metric(Sheet& sheet, const History& history, const MetricPast& metric) 
   const MetricLevels levels = levels_of(history.chronicle, *metric.values);
   for (std::size_t i = 0; i < levels.launches.size(); ++i) {
     const std::uint32_t launch = levels.launches[i];
-    set_launch(sheet, history.chronicle, launch, metric.key.case_name);
+    set_launch(sheet, history.chronicle, setups, launch, metric.key.case_name);
     sheet.set("metric", metric.key.metric).set("unit", metric.key.unit);
     const auto add = [&](std::uint32_t gpu, std::string_view name, double value) {
       const auto step = steps.find({launch, gpu});
@@ -69,10 +83,11 @@ std::string history_csv(const History& history) {
       "created_utc,run_id,path,device,level,complete,driver,git_hash,kernels_tree,suite_tree,"
       "case,metric,gpu,median,unit,change_percent,worst_verdict,gpus_passed,gpus_bad,"
       "gpus_lacking,gpus_waived,rows,slowed_on_purpose");
-  for (const MetricPast& metric : history.metrics) add_metric(sheet, history, metric);
+  const Setups setups = setups_of(history.chronicle);
+  for (const MetricPast& metric : history.metrics) add_metric(sheet, history, setups, metric);
   for (const CasePast& past : history.cases) {
     for (const PastResults& each : *past.results) {
-      set_launch(sheet, history.chronicle, each.launch, past.name);
+      set_launch(sheet, history.chronicle, setups, each.launch, past.name);
       sheet.set("gpu", "all").set("worst_verdict", name_of(each.worst));
       sheet.set_number("gpus_passed", each.passed).set_number("gpus_bad", each.bad);
       sheet.set_number("gpus_lacking", each.lacking).set_number("gpus_waived", each.waived);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -386,32 +387,53 @@ std::vector<Cell> number_row(const Report& report, std::string_view case_name,
           text_cell(name_of(result.verdict))};
 }
 
-void add_plots(Section& section, const Report& report, const AllMeasured& measured,
-               const ShowOptions& options) {
+using NamedMetrics = std::vector<std::pair<std::string_view, const Measured*>>;
+
+TextTable every_number(const Report& report, const NamedMetrics& metrics, std::size_t most) {
+  TextTable table{.id = "numbers",
+                  .label = "every number",
+                  .columns = headings({"case", "metric", ">GPU", "node", ">median", ">mad", ">n",
+                                       ">min", ">max", "unit", ">SM MHz", ">W", ">C", "verdict"})};
+  for (const auto& [case_name, one] : metrics) {
+    for (const MetricRow* row : one->rows) {
+      if (table.rows.size() == most) return table;
+      table.rows.push_back(number_row(report, case_name, *one, *row));
+    }
+  }
+  return table;
+}
+
+/// Plots and numbers are made for a page alone, and not before one is read: of a thousand GPUs they
+/// take hundreds of MB.
+void add_plots(Section& section, const Report& report,
+               const std::shared_ptr<const AllMeasured>& measured, const ShowOptions& options) {
   section.add(Line{.as = Line::As::muted,
                    .text = {"A dot is the median of a GPU, a stroke one of its samples; a hollow "
                             "dot does not count, its case did not pass. Pointed at, a dot says "
                             "whose it is; of very many on a line the outermost do."}},
               kOnPage);
-  TextTable table{.id = "numbers",
-                  .label = "every number",
-                  .columns = headings({"case", "metric", ">GPU", "node", ">median", ">mad", ">n",
-                                       ">min", ">max", "unit", ">SM MHz", ">W", ">C", "verdict"})};
-  std::size_t metrics = 0, lines = 0;
-  for (const auto& [case_id, all] : measured) {
-    const std::string_view case_name = report.cases[case_id].name.view();
+  NamedMetrics metrics;
+  std::size_t lines = 0;
+  for (const auto& [case_id, all] : *measured) {
     for (const Measured& one : all) {
-      if (++metrics <= options.most(60)) section.add(plot_of(report, case_name, one), kOnPage);
-      for (const MetricRow* row : one.rows) {
-        if (++lines > options.most(3000)) continue;
-        table.rows.push_back(number_row(report, case_name, one, *row));
-      }
+      metrics.emplace_back(report.cases[case_id].name.view(), &one);
+      lines += one.rows.size();
     }
   }
-  section.leave_out(metrics, std::min(metrics, options.most(60)), "plot", kOnPage);
+  const std::size_t plots = std::min(metrics.size(), options.most(60));
+  section.add(List{.size = plots,
+                   .block = [&report, measured, metrics](std::size_t i) -> Block {
+                     return plot_of(report, metrics[i].first, *metrics[i].second);
+                   }},
+              kOnPage);
+  section.leave_out(metrics.size(), plots, "plot", kOnPage);
   section.add(Subheading{"Every number"}, kOnPage);
-  const std::size_t shown = table.rows.size();
-  section.add(std::move(table), kOnPage);
+  const std::size_t shown = std::min(lines, options.most(3000));
+  section.add(List{.size = 1,
+                   .block = [&report, measured, metrics, shown](std::size_t) -> Block {
+                     return every_number(report, metrics, shown);
+                   }},
+              kOnPage);
   section.leave_out(lines, shown, "line", kOnPage);
 }
 
@@ -420,8 +442,8 @@ void add_plots(Section& section, const Report& report, const AllMeasured& measur
 Section measured_section(const Report& report, const ShowOptions& options) {
   Section made{
       .id = "measured", .heading = "What was measured", .link = "measured", .bytes = 13'000};
-  const AllMeasured measured = measured_of(report);
-  if (measured.empty()) {
+  const auto measured = std::make_shared<const AllMeasured>(measured_of(report));
+  if (measured->empty()) {
     made.add(Line{.as = Line::As::paragraph, .text = {"No benchmark was part of this launch."}},
              kOnPage);
     return made;
@@ -431,8 +453,8 @@ Section measured_section(const Report& report, const ShowOptions& options) {
                   .text = {"VIRTUAL: the numbers below are of a model on a CPU, not of a GPU"}});
   }
   add_plots(made, report, measured, options);
-  add_medians(made, report, measured);
-  add_tables(made, report, measured, options);
+  add_medians(made, report, *measured);
+  add_tables(made, report, *measured, options);
   return made;
 }
 
