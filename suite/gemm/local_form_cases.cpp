@@ -424,8 +424,8 @@ constexpr GemmShape kTunedCuda[] = {
     {512, 512, 512}, {1024, 1024, 1024}, {1000, 1016, 2040}, {520, 264, 8200}, {2047, 1025, 511}};
 constexpr GemmShape kTunedNightly[] = {{4096, 4096, 4096}, {8192, 4104, 1031}};
 
-// One GPU multiplies small integers with the engine's configuration for each size: whatever tile,
-// cluster or split of K the table names, there is one right answer.
+// One GPU multiplies small integers with the engine's configuration for each size: whatever
+// tile or cluster the table names, there is one right answer.
 std::vector<Op> tuned_rows(const RunContext& context) {
   std::vector<Op> rows;
   const auto add = [&](const GemmShape& shape, GemmOutput output) {

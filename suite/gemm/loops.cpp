@@ -12,9 +12,10 @@ namespace {
 
 /// A loop with it is compiled for several kinds of vectors, and runs with the widest of the CPU
 /// that it finds itself on: the program is built for any x86-64, whose own vectors are a quarter as
-/// wide as those of a GPU's host. Integers come out the same everywhere; sums of fp64 may be fused,
+/// wide as those of a GPU's host. Not under the thread sanitizer, which is not up when the loader
+/// chooses. Integers come out the same everywhere; sums of fp64 may be fused,
 /// and differ in their last places.
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define TIDEMARK_WIDEST [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
 #else
 #define TIDEMARK_WIDEST

@@ -273,7 +273,7 @@ void poison_again(const Gemm& gemm, const ResidentGemm& block) {
   // Not the guards: what earlier samples wrote there is to be found.
   if (block.c_bytes() != 0)
     cuda_check(cudaMemsetAsync(block.local.c, 0xff, block.c_bytes(), stream), "poison C again");
-  // Else rows that no launch waited for would be there from the one before.
+  // Else rows that were not packed would be there from the launch before.
   if (block.workspace.size() != 0)
     cuda_check(cudaMemsetAsync(block.workspace.data(), 0xff, block.workspace.size(), stream),
                "poison the workspace again");

@@ -289,6 +289,8 @@ void follow_arrivals(ReadyEngine& ready, const Arrivals& arrivals, std::uint32_t
   if (ready.configuration.stream_k)
     throw Error(fmt::format("gemm: {} cannot follow arrivals: its tiles are shared out by K",
                             name_of(ready.configuration)));
+  if (ready.a_rows.rows != 0 || ready.b_rows.rows != 0)
+    throw Error("gemm: rows that are packed before a GEMM cannot arrive while it runs");
   ready.problem.bound_ns = bound_ns;
   // What the kernel walks along: where tiles lie in C, the order says.
   ready.problem.m_tiles = places;

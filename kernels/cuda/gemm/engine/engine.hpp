@@ -1,5 +1,4 @@
-// The engine of a GPU's own product: kernels of many tile shapes, what else can be chosen about a
-// launch, and the configurations that are worth choosing from.
+// The engine of a GPU's own GEMM: its kernels, what a launch is given, and how it is prepared.
 #pragma once
 
 #include <cuda.h>
