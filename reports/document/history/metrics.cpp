@@ -187,8 +187,11 @@ Section metrics_of(const History& history, const ShowOptions& options) {
   const std::size_t shown = std::min(options.most(3000), order.size());
   // A list of one: levels of years take a while, and only the reader of a table waits for it.
   const auto add = [&](bool page, std::size_t most, Readers readers) {
-    const auto table = [&history, page, some = std::vector(order.begin(), order.begin() + most)](
-                           std::size_t) { return table_of(history, some, page); };
+    auto some = order;
+    some.resize(most);
+    const auto table = [&history, page, some](std::size_t) {
+      return table_of(history, some, page);
+    };
     made.add(List{.size = 1, .block = table}, readers);
   };
   add(true, shown, kOnPage);
