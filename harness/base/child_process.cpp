@@ -64,10 +64,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-[[noreturn]] void leave_child(const ChildOrder& order, const char* what) {
+[[noreturn]] void leave_child(const ChildOrder& order, const char* what, const char* tail) {
   // Not strerror: it may allocate, and another thread may have held that lock at the fork.
   const char* why = ::strerrordesc_np(errno);
-  for (const char* text : {what, why, order.failure_tail.c_str()}) {
+  for (const char* text : {what, why, tail}) {
     if (::write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   }
   ::_exit(order.failure_status);
@@ -78,10 +78,11 @@ void place_descriptors(const ChildOrder& order, int* fds, int count) {
   for (int i = 0; i < count; ++i) {
     if (fds[i] < 0) fds[i] = ::open("/dev/null", O_RDWR);
     fds[i] = ::fcntl(fds[i], F_DUPFD, count);
-    if (fds[i] < 0) leave_child(order, "cannot pass a file descriptor: ");
+    if (fds[i] < 0) leave_child(order, "tidemark: cannot pass a file descriptor: ", "\n");
   }
   for (int i = 0; i < count; ++i) {
-    if (::dup2(fds[i], i) < 0) leave_child(order, "cannot pass a file descriptor: ");
+    if (::dup2(fds[i], i) < 0)
+      leave_child(order, "tidemark: cannot pass a file descriptor: ", "\n");
   }
 }
 
@@ -186,7 +187,7 @@ ChildProcess::ChildProcess(const ChildOrder& order) : bond_(order.bond), ended_(
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execvpe(order.program.c_str(), argv.data(), envp.data());
-  leave_child(order, head.c_str());
+  leave_child(order, head.c_str(), order.failure_tail.c_str());
 }
 
 void ChildProcess::reaped(int status) {

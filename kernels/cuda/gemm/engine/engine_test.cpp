@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cuda/gemm/tuning/choice.hpp"
+#include "kernels/error.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -192,6 +193,14 @@ TEST(EngineProblems, LastBlockTakesTheStepsThatKReachesInto) {
   EXPECT_EQ(last_steps(4160, GemmElement::f16), 4U);
   EXPECT_EQ(last_steps(4160, GemmElement::e4m3), 2U);
   EXPECT_EQ(last_steps(4224, GemmElement::e5m2), 4U);
+}
+
+// They would be packed before they have come.
+TEST(EngineProblems, PackedRowsCannotArriveMeanwhile) {
+  ReadyEngine ready;
+  EXPECT_NO_THROW(follow_arrivals(ready, {}, 1, 1));
+  ready.b_rows.rows = 1;
+  EXPECT_THROW(follow_arrivals(ready, {}, 1, 1), Error);
 }
 
 TEST(EngineChoice, BudgetOfSmsTakesNoStreamKNorPdlNorTilesByGpc) {
