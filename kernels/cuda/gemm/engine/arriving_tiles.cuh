@@ -35,7 +35,7 @@ __device__ __forceinline__ bool lacks_shard(std::uint32_t* words, std::uint32_t 
 /// by the bound of this wait or because the host has written the time-out word.
 template <TileShape kShape>
 __device__ __forceinline__ void watch_arrivals(EngineRing<kShape>& ring, const EngineProblem& p,
-                                               const EnginePlace& place, const Patience& patience) {
+                                               const EnginePlace& place, const WaitBound& bound) {
   namespace ptx = cuda::ptx;
   const Arrivals& of = p.arrivals;
   const std::uint32_t tiles = p.m_tiles * p.n_tiles;
@@ -51,13 +51,13 @@ __device__ __forceinline__ void watch_arrivals(EngineRing<kShape>& ring, const E
     const bool lacks = lacks_shard(of.a, p.epoch, shards.x) || lacks_shard(of.b, p.epoch, shards.y);
     if (__any_sync(0xffffffffU, lacks)) {
       const bool late = now_us() - start > of.bound_us;
-      const bool ends = late || patience.lost() || *patience.timed_out != 0;
+      const bool ends = late || bound.lost() || *bound.timed_out != 0;
       // Together: a lane that stayed would look without those that left.
       if (__any_sync(0xffffffffU, ends)) {
-        *patience.abandoned = 1;
+        *bound.abandoned = 1;
         // In that order: what the host or another block has written stays.
-        if (late && *patience.timed_out == 0)
-          *patience.timed_out = timed_out_word({.rows = true, .block = blockIdx.x});
+        if (late && *bound.timed_out == 0)
+          *bound.timed_out = timed_out_word({.rows = true, .block = blockIdx.x});
         return;
       }
       __nanosleep(100);  // 132 warps that look without a pause would keep L2 busy
@@ -76,10 +76,10 @@ __device__ __forceinline__ void watch_arrivals(EngineRing<kShape>& ring, const E
   }
 }
 
-/// The producer thread is about to load `tile`: false as of wait_patiently().
+/// The producer thread is about to load `tile`: false as of wait_within_bound().
 template <TileShape kShape>
 __device__ __forceinline__ bool wait_for_arrival(EngineRing<kShape>& ring, const EngineProblem& p,
-                                                 std::uint32_t tile, const Patience& patience) {
+                                                 std::uint32_t tile, const WaitBound& bound) {
   // Acquire: what the watching warp has seen, this thread's copies are to find so, too.
   const auto there = [&] {
     return WordOfBlock(ring.arrived_below).load(cuda::memory_order_acquire) > tile;
@@ -87,7 +87,7 @@ __device__ __forceinline__ bool wait_for_arrival(EngineRing<kShape>& ring, const
   if (tile < p.arrivals.own_tiles || there()) return true;
   const std::uint64_t start = cuda::ptx::get_sreg_globaltimer();
   while (!there())
-    if (patience.lost()) return false;  // the watching warp's wait has a bound
+    if (bound.lost()) return false;  // the watching warp's wait has a bound
   const std::uint64_t waited = cuda::ptx::get_sreg_globaltimer() - start;
   atomicAdd(p.arrivals.waited_ns, static_cast<unsigned long long>(waited));
   return true;

@@ -63,22 +63,22 @@ __device__ __forceinline__ void give_sums(const float (&d)[kHigh][kCount], const
   if (threadIdx.x % 32 == 0) WordOfGpu(*to.word).store(1, cuda::memory_order_release);
 }
 
-/// A warp adds the sums that the cluster before has left, behind a wait as wait_patiently(). After
-/// one that failed it adds what it finds: the host discards C.
+/// A warp adds the sums that the cluster before has left, behind a wait as wait_within_bound().
+/// After one that failed it adds what it finds: the host discards C.
 template <TileShape kShape, std::uint32_t kHigh, std::uint32_t kCount>
 __device__ __forceinline__ void take_sums(float (&d)[kHigh][kCount], const EngineProblem& p,
-                                          const EnginePlace& place, const Patience& patience) {
+                                          const EnginePlace& place, const WaitBound& bound) {
   const GivenSums from = given_sums<kShape>(p, place, place.first - 1);
   const std::uint64_t start = cuda::ptx::get_sreg_globaltimer();
   // All lanes leave the loop together: else the compiler takes the descriptors of wgmma for values
   // that differ between lanes (ci/check_machine_code). Acquire: without it the sums could be read
   // as they were before the word was seen.
   while (__any_sync(0xffffffffU, WordOfGpu(*from.word).load(cuda::memory_order_acquire) == 0)) {
-    const bool late = cuda::ptx::get_sreg_globaltimer() - start > patience.bound_ns;
-    if (late && !patience.lost())
-      *patience.timed_out = timed_out_word({.producer = false, .block = blockIdx.x});
-    if (late) *patience.abandoned = 1;
-    if (__any_sync(0xffffffffU, late || patience.lost() || *patience.timed_out != 0)) break;
+    const bool late = cuda::ptx::get_sreg_globaltimer() - start > bound.bound_ns;
+    if (late && !bound.lost())
+      *bound.timed_out = timed_out_word({.producer = false, .block = blockIdx.x});
+    if (late) *bound.abandoned = 1;
+    if (__any_sync(0xffffffffU, late || bound.lost() || *bound.timed_out != 0)) break;
   }
   if (threadIdx.x % 32 == 0) WordOfGpu(*from.word).store(0, cuda::memory_order_relaxed);
 #pragma unroll

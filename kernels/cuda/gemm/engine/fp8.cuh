@@ -18,7 +18,7 @@ namespace tidemark::kernels {
 template <TileShape kShape, class Operands, class Out>
 __device__ __forceinline__ void consume_fp8(EngineRing<kShape>& ring, const CUtensorMap& c_map,
                                             const EngineProblem& p, const EnginePlace& place,
-                                            std::uint32_t which, const Patience& patience) {
+                                            std::uint32_t which, const WaitBound& bound) {
   namespace ptx = cuda::ptx;
   static_assert(!kShape.ping_pong && warpgroup_rows(kShape) == 64);
   constexpr std::uint32_t kCount = accumulators(kShape);
@@ -27,7 +27,7 @@ __device__ __forceinline__ void consume_fp8(EngineRing<kShape>& ring, const CUte
   // sums would spill.
   constexpr bool kBreaks = kAtOnce == kCount;
   const std::uint32_t own_row = which * 64;
-  RingReader<kShape, Operands> reader(ring, patience, own_row);
+  RingReader<kShape, Operands> reader(ring, bound, own_row);
   const std::uint32_t broken_blocks = kBreaks && p.last_steps < kStepsOfStage ? 1 : 0;
   EngineWalk walk(p, place);
   if (which == 1 && p.stagger && walk.more(p)) sync_at_barrier<1, 256>();
@@ -74,7 +74,7 @@ __device__ __forceinline__ void consume_fp8(EngineRing<kShape>& ring, const CUte
       give_sums<kShape>(d, p, place);
       continue;
     }
-    if (takes) take_sums<kShape>(d, p, place, patience);
+    if (takes) take_sums<kShape>(d, p, place, bound);
     const std::uint32_t row = (at_c.m * kShape.cluster_m + place.rank) * kShape.tile_m + own_row;
     store_tile<Out, true>(ring.staging[threadIdx.x / 32 - 4], d, c_map, p, row,
                           at_c.n * kShape.tile_n);

@@ -128,7 +128,7 @@ __device__ __forceinline__ void prefetch_first_tile(const CUtensorMap& a_map,
 template <TileShape kShape, class Operands>
 __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensorMap& a_map,
                                         const CUtensorMap& b_map, const EngineProblem& p,
-                                        const EnginePlace& place, const Patience& patience) {
+                                        const EnginePlace& place, const WaitBound& bound) {
   namespace ptx = cuda::ptx;
   constexpr std::uint32_t kSliceN = kSliceOfB<kShape, Operands>;
   // Of what is shared evenly the compiler is to know the end.
@@ -141,12 +141,12 @@ __device__ __forceinline__ void produce(EngineRing<kShape>& ring, const CUtensor
     // B is needed all the same.
     const SliceRows rows = slice_rows<kShape, Operands>(p, place.rank, walk.tile);
     std::uint32_t k = walk.first * Operands::kTileK;
-    if (p.epoch != 0 && !wait_for_arrival(ring, p, walk.tile, patience)) return;
+    if (p.epoch != 0 && !wait_for_arrival(ring, p, walk.tile, bound)) return;
     for (std::uint32_t block = 0; block < walk.count; ++block, k += Operands::kTileK) {
       // A fresh barrier counts the phase before as complete: the inverted parity lets the first
       // pass through and afterwards waits for the release by all CTAs that this one loads into.
       // Without it TMA would overwrite what wgmma still reads, here or there.
-      if (!wait_patiently(ring.empty[at.stage], at.parity ^ 1, patience, true) || patience.lost())
+      if (!wait_within_bound(ring.empty[at.stage], at.parity ^ 1, bound, true) || bound.lost())
         return;
       EngineStage<kShape>& stage = ring.stage[at.stage];
       std::uint64_t* full = &ring.full[at.stage];
@@ -184,7 +184,7 @@ __device__ __forceinline__ void give_turn(std::uint32_t which) {
 template <TileShape kShape, class Operands, class Out, bool kBlend>
 __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensorMap& c_map,
                                         const EngineProblem& p, const EnginePlace& place,
-                                        std::uint32_t which, const Patience& patience) {
+                                        std::uint32_t which, const WaitBound& bound) {
   namespace ptx = cuda::ptx;
   constexpr bool kPingPong = kShape.ping_pong;
   constexpr std::uint32_t kRows = warpgroup_rows(kShape);
@@ -192,7 +192,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
   constexpr std::uint32_t kCount = accumulators(kShape);
   constexpr bool kHasRoom = kHigh * kCount <= 128;
   const std::uint32_t own_row = kPingPong ? 0 : which * kRows;
-  RingReader<kShape, Operands> reader(ring, patience, own_row);
+  RingReader<kShape, Operands> reader(ring, bound, own_row);
   const std::uint32_t broken_blocks = p.last_steps < kStepsOfStage ? 1 : 0;
   EngineWalk walk(p, place);
   const auto pass_over = [&] {
@@ -254,7 +254,7 @@ __device__ __forceinline__ void consume(EngineRing<kShape>& ring, const CUtensor
       give_sums<kShape>(d, p, place);
       continue;
     }
-    if (takes) take_sums<kShape>(d, p, place, patience);
+    if (takes) take_sums<kShape>(d, p, place, bound);
     store_tile<Out, kBlend>(ring.staging[threadIdx.x / 32 - 4], d, c_map, p, row, column);
   }
   // The memory of this CTA must outlive what TMA still reads of it. Nobody waits for the writes:
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   // There the swizzle of TMA and that of the descriptors start at the same row.
   extern __shared__ __align__(1024) std::byte shared_memory[];
   auto& ring = *reinterpret_cast<EngineRing<kShape>*>(shared_memory);
-  const Patience patience{&ring.abandoned, p.timed_out, p.bound_ns};
+  const WaitBound bound{&ring.abandoned, p.timed_out, p.bound_ns};
   EnginePlace place{.rank = kShape.cluster_m > 1 ? ptx::get_sreg_cluster_ctarank() : 0U,
                     .first = blockIdx.x / kShape.cluster_m,
                     .step = gridDim.x / kShape.cluster_m};
@@ -312,10 +312,10 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   cudaTriggerProgrammaticLaunchCompletion();  // and the next may come that far
   // Some tile is left out then. Not before: the launch before would take it for its own lost wait.
   if (takes && place.first == invalid_tile(p))
-    *patience.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
+    *bound.timed_out = timed_out_word({.producer = true, .block = blockIdx.x});
   // A launch before this one timed out: this one starts as if it had. A thread of another warp than
   // the producer's asks: that one would begin to load only when the answer is there.
-  if (threadIdx.x == 32 && *patience.timed_out != 0) ring.abandoned = 1;
+  if (threadIdx.x == 32 && *bound.timed_out != 0) ring.abandoned = 1;
 
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
   const std::uint32_t warpgroup = __shfl_sync(0xffffffffU, threadIdx.x / 128, 0);
@@ -325,18 +325,18 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
     // Not before: the consumers, who wait for these registers, would wait for the answer, too.
     if (takes) put_tiles_back(p, place.step);
     if (__shfl_sync(0xffffffffU, threadIdx.x / 32, 0) == 0 && is_elected())
-      produce<kShape, Operands>(ring, a_map, b_map, p, place, patience);
+      produce<kShape, Operands>(ring, a_map, b_map, p, place, bound);
     else if (p.epoch != 0 && threadIdx.x / 32 == 1)
-      watch_arrivals<kShape>(ring, p, place, patience);
+      watch_arrivals<kShape>(ring, p, place, bound);
     __syncwarp();  // lanes wait for the producer here rather than inside the cluster's barrier
   } else {
     setmaxnreg_inc<kConsumerRegisters>();
     if constexpr (Operands::kFp8)
-      consume_fp8<kShape, Operands, Out>(ring, c_map, p, place, warpgroup - 1, patience);
+      consume_fp8<kShape, Operands, Out>(ring, c_map, p, place, warpgroup - 1, bound);
     else
-      consume<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1, patience);
+      consume<kShape, Operands, Out, kBlend>(ring, c_map, p, place, warpgroup - 1, bound);
   }
-  leave(patience);
+  leave(bound);
   // The consumers have waited for all that lands here. But other CTAs still arrive on these
   // barriers, and after a time-out their copies may land: neither may find a CTA that has ended.
   synchronize_ctas<kShape>();

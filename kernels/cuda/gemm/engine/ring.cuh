@@ -190,7 +190,7 @@ template <TileShape kShape, class Operands>
 struct RingReader {
   using Stage = EngineStage<kShape>;
   EngineRing<kShape>& ring;
-  const Patience& patience;
+  const WaitBound& bound;
   std::uint32_t lane = threadIdx.x % 32;
   std::uint64_t a, b;    // descriptors of stage 0
   std::uint64_t* empty;  // barriers of the CTA that this lane arrives at
@@ -198,9 +198,9 @@ struct RingReader {
   bool in_time = true;
 
   /// `row` is the warpgroup's first in the tile.
-  __device__ __forceinline__ RingReader(EngineRing<kShape>& ring, const Patience& patience,
+  __device__ __forceinline__ RingReader(EngineRing<kShape>& ring, const WaitBound& bound,
                                         std::uint32_t row)
-      : ring(ring), patience(patience), empty(ring.empty) {
+      : ring(ring), bound(bound), empty(ring.empty) {
     const std::uint32_t stages_at = shared_address(ring.stage);
     a = operand_descriptor<Operands::kAMn>(stages_at + row * kEngineRowBytes);
     b = operand_descriptor<Operands::kBMn>(stages_at +
@@ -214,7 +214,7 @@ struct RingReader {
   __device__ __forceinline__ void wait() {
     // Without this wait wgmma would read a stage that has not arrived. The scope is this CTA's also
     // for what others copied: the copy's own complete_tx orders its bytes before wgmma.
-    if (in_time) in_time = wait_patiently(ring.full[at.stage], at.parity, patience, false);
+    if (in_time) in_time = wait_within_bound(ring.full[at.stage], at.parity, bound, false);
     // Lanes may leave the wait's loop apart; the .aligned instructions below need them together.
     __syncwarp();
   }

@@ -12,8 +12,8 @@
 
 namespace tidemark::kernels {
 
-/// How long a block waits, and where it says that it has given up.
-struct Patience {
+/// How long a CTA waits, and where it says that it has given up.
+struct WaitBound {
   volatile std::uint32_t* abandoned = nullptr;  // shared: a wait of this block ended by its bound
   volatile std::uint32_t* timed_out = nullptr;  // global: one of any block did
   std::uint64_t bound_ns = kKernelWaitNs;       // of each wait
@@ -22,11 +22,11 @@ struct Patience {
   __device__ __forceinline__ bool lost() const { return *abandoned != 0; }
 };
 
-/// Waits until the phase of `parity` is complete, for at most Patience::bound_ns. False when the
+/// Waits until the phase of `parity` is complete, for at most WaitBound::bound_ns. False when the
 /// bound passed or another thread has given up, in whatever block: nothing was waited for then, and
 /// the role is to run out without waiting or releasing anything again.
-__device__ __forceinline__ bool wait_patiently(std::uint64_t& barrier, std::uint32_t parity,
-                                               const Patience& patience, bool producer) {
+__device__ __forceinline__ bool wait_within_bound(std::uint64_t& barrier, std::uint32_t parity,
+                                                  const WaitBound& bound, bool producer) {
   namespace ptx = cuda::ptx;
   // A word in global memory is not read by every thread that waits for some microseconds.
   constexpr std::uint64_t kGlanceNs = 10'000'000;
@@ -35,14 +35,14 @@ __device__ __forceinline__ bool wait_patiently(std::uint64_t& barrier, std::uint
     return true;
   const std::uint64_t start = ptx::get_sreg_globaltimer();
   while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cta, &barrier, parity)) {
-    if (*patience.abandoned != 0) return false;
+    if (*bound.abandoned != 0) return false;
     const std::uint64_t waited = ptx::get_sreg_globaltimer() - start;
-    const bool others_gave_up = waited > kGlanceNs && *patience.timed_out != 0;
-    if (!others_gave_up && waited <= patience.bound_ns) continue;
-    *patience.abandoned = 1;
+    const bool others_gave_up = waited > kGlanceNs && *bound.timed_out != 0;
+    if (!others_gave_up && waited <= bound.bound_ns) continue;
+    *bound.abandoned = 1;
     // Several may write: each of them tells the truth.
     if (!others_gave_up)
-      *patience.timed_out = timed_out_word({.producer = producer, .block = blockIdx.x});
+      *bound.timed_out = timed_out_word({.producer = producer, .block = blockIdx.x});
     return false;
   }
   return true;
@@ -59,8 +59,8 @@ __device__ __forceinline__ void publish_barriers() {
 
 /// Gives copies that are merely slow ten milliseconds to land after a wait that failed, before this
 /// block's memory goes to another.
-__device__ __forceinline__ void leave(const Patience& patience) {
-  if (patience.lost()) quiesce(10'000'000);
+__device__ __forceinline__ void leave(const WaitBound& bound) {
+  if (bound.lost()) quiesce(10'000'000);
 }
 
 /// The first 1024-byte boundary of dynamic shared memory: there the swizzle of TMA and that of the

@@ -77,7 +77,7 @@ struct RungProducer {
   const CUtensorMap& a_map;
   const CUtensorMap& b_map;
   const RungProblem& p;
-  const Patience& patience;
+  const WaitBound& bound;
   std::uint32_t rank;  // of this CTA in its cluster
   RungRingAt at;
 
@@ -94,7 +94,7 @@ struct RungProducer {
       // lets the first pass through and afterwards waits for the release by all consumers of the
       // cluster. Without this wait TMA would overwrite what wgmma still reads, here or in the other
       // CTA.
-      if (!wait_patiently(ring.empty[at.stage], at.parity ^ 1, patience, true) || patience.lost())
+      if (!wait_within_bound(ring.empty[at.stage], at.parity ^ 1, bound, true) || bound.lost())
         return false;
       auto& stage = ring.stage[at.stage];
       std::uint64_t* full = &ring.full[at.stage];
@@ -138,7 +138,7 @@ template <class Ring>
 struct RungConsumer {
   Ring& ring;
   const RungProblem& p;
-  const Patience& patience;
+  const WaitBound& bound;
   std::uint32_t rank;  // of this CTA in its cluster
   std::uint32_t half;  // of the rows of a tile: 0 or 1
   std::uint32_t lane;
@@ -147,10 +147,9 @@ struct RungConsumer {
   RungRingAt at;
   bool in_time = true;
 
-  __device__ __forceinline__ RungConsumer(Ring& ring, const RungProblem& p,
-                                          const Patience& patience, std::uint32_t rank,
-                                          std::uint32_t half)
-      : ring(ring), p(p), patience(patience), rank(rank), half(half), lane(threadIdx.x % 32) {
+  __device__ __forceinline__ RungConsumer(Ring& ring, const RungProblem& p, const WaitBound& bound,
+                                          std::uint32_t rank, std::uint32_t half)
+      : ring(ring), p(p), bound(bound), rank(rank), half(half), lane(threadIdx.x % 32) {
     const std::uint32_t a_offset = first_row() * kRingTileK * sizeof(__nv_bfloat16);
     a0 = k_major_swizzle128(shared_address(ring.stage) + a_offset);
     b0 = k_major_swizzle128(shared_address(ring.stage) +
@@ -188,7 +187,7 @@ struct RungConsumer {
     // another CTA, and still the scope is this CTA's: the copy's own complete_tx orders its bytes
     // before wgmma, and no thread reads them. An acquire at cluster scope would throw away the L1
     // cache at every step.
-    if (in_time) in_time = wait_patiently(ring.full[at.stage], at.parity, patience, false);
+    if (in_time) in_time = wait_within_bound(ring.full[at.stage], at.parity, bound, false);
     // Lanes may leave the wait's loop apart; the .aligned instructions below need them together.
     __syncwarp();
     const std::uint64_t a = a0 + at.stage * (sizeof(typename Ring::Stage) >> 4);
@@ -235,7 +234,7 @@ __device__ __forceinline__ void run_roles(const CUtensorMap& a_map, const CUtens
   constexpr bool kPair = Ring::kCluster > 1;
   extern __shared__ std::byte shared_bytes[];
   Ring& ring = shared_at_1024<Ring>(shared_bytes);
-  const Patience patience{&ring.abandoned, p.timed_out};
+  const WaitBound bound{&ring.abandoned, p.timed_out};
   const std::uint32_t rank = kPair ? ptx::get_sreg_cluster_ctarank() : 0;
   if (threadIdx.x == 0) {
     for (std::uint32_t s = 0; s < kRingStages; ++s) {
@@ -245,7 +244,7 @@ __device__ __forceinline__ void run_roles(const CUtensorMap& a_map, const CUtens
     }
     // A launch before this one timed out: a pair starts as if it had. It does not return below,
     // since its two CTAs could read different words.
-    ring.abandoned = kPair ? *patience.timed_out : 0;
+    ring.abandoned = kPair ? *bound.timed_out : 0;
     publish_barriers();
   }
   if constexpr (kPair) {
@@ -254,7 +253,7 @@ __device__ __forceinline__ void run_roles(const CUtensorMap& a_map, const CUtens
   } else {
     // Without it consumers may wait on barriers that do not exist yet. And where a CTA has timed
     // out this one would only time out once more: one thread asks, so that all decide alike.
-    if (__syncthreads_or(threadIdx.x == 0 && *patience.timed_out != 0 ? 1 : 0) != 0) return;
+    if (__syncthreads_or(threadIdx.x == 0 && *bound.timed_out != 0 ? 1 : 0) != 0) return;
   }
 
   // From lane 0, so that the compiler sees one value a warp and setmaxnreg's branch is uniform.
@@ -265,18 +264,18 @@ __device__ __forceinline__ void run_roles(const CUtensorMap& a_map, const CUtens
   if (warpgroup == 0) {
     if constexpr (kMovesRegisters) setmaxnreg_dec<40>();
     if (threadIdx.x == 0) {
-      RungProducer<Ring> producer{ring, a_map, b_map, p, patience, rank, {}};
+      RungProducer<Ring> producer{ring, a_map, b_map, p, bound, rank, {}};
       produce(producer);
     }
     // Lanes 1 to 31 wait for lane 0 here rather than inside the cluster's barrier.
     if constexpr (kPair) __syncwarp();
   } else {
     if constexpr (kMovesRegisters) setmaxnreg_inc<232>();
-    RungConsumer<Ring> consumer(ring, p, patience, rank, warpgroup - 1);
+    RungConsumer<Ring> consumer(ring, p, bound, rank, warpgroup - 1);
     consume(consumer);
   }
   // The consumers have waited for every stage that is filled, so no copy to here is in flight.
-  leave(patience);
+  leave(bound);
   // But the other CTA of a pair still arrives on these barriers, and after a time-out its copies
   // may land: neither may find a CTA that has ended.
   if constexpr (kPair) synchronize_rung_cluster();

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads)
                  const __grid_constant__ CUtensorMap /*c_map*/, const RungProblem p) {
   extern __shared__ std::byte shared_bytes[];
   Shared& shared = shared_at_1024<Shared>(shared_bytes);
-  const Patience patience{&shared.abandoned, p.timed_out};
+  const WaitBound bound{&shared.abandoned, p.timed_out};
   if (threadIdx.x == 0) {
     ptx::mbarrier_init(&shared.full, 1);  // the announcement
     shared.abandoned = 0;
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   // Without it threads may wait on a barrier that does not exist yet. And where a block has timed
   // out this one would only time out once more: one thread asks, so that all decide alike.
-  if (__syncthreads_or(threadIdx.x == 0 && *patience.timed_out != 0 ? 1 : 0) != 0) return;
+  if (__syncthreads_or(threadIdx.x == 0 && *bound.timed_out != 0 ? 1 : 0) != 0) return;
 
   const auto row_a = static_cast<std::int32_t>(blockIdx.x % p.m_tiles * kTileM);
   const auto row_b = static_cast<std::int32_t>(blockIdx.x / p.m_tiles * kTileN);
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads)
                                 &shared.full);
     }
     // Every thread waits itself: only the phase that a thread has seen complete shows it the bytes.
-    const bool in_time = wait_patiently(shared.full, block & 1U, patience, false);
+    const bool in_time = wait_within_bound(shared.full, block & 1U, bound, false);
     __syncwarp();   // lanes may leave the wait apart; the .aligned instructions need them together
     wgmma_fence();  // without it the accumulators' registers may still be in use elsewhere
 #pragma unroll
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   store_accumulators<Out>(d, p, static_cast<std::uint32_t>(row_a),
                           static_cast<std::uint32_t>(row_b));
-  leave(patience);
+  leave(bound);
 }
 
 }  // namespace
