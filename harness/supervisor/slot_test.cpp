@@ -20,8 +20,9 @@
 #include "harness/relay/mesh.hpp"
 
 namespace {
-int failing_forks = 0;  // the next forks of this program fail with EAGAIN
-}
+int failing_forks = 0;            // the next forks of this program fail with EAGAIN
+bool ends_after_answers = false;  // a child that runs when asked for its end ends before the next
+}  // namespace
 
 extern "C" pid_t fork() noexcept {
   static const auto real = reinterpret_cast<pid_t (*)()>(::dlsym(RTLD_NEXT, "fork"));
@@ -29,6 +30,16 @@ extern "C" pid_t fork() noexcept {
   --failing_forks;
   errno = EAGAIN;
   return -1;
+}
+
+extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
+  static const auto real =
+      reinterpret_cast<pid_t (*)(pid_t, int*, int)>(::dlsym(RTLD_NEXT, "waitpid"));
+  const pid_t ended = real(pid, status, options);
+  siginfo_t information{};
+  if (ended == 0 && ends_after_answers)
+    ::waitid(P_PID, static_cast<id_t>(pid), &information, WEXITED | WNOWAIT);
+  return ended;
 }
 
 namespace tidemark::harness {
@@ -388,6 +399,15 @@ TEST(Slot, rows_that_failed_before_a_worker_was_killed_from_outside_stay_a_fail)
   EXPECT_EQ(ending->verdict, Verdict::fail) << ending->reason;
   EXPECT_EQ(ending->outcome->rows_failed, 2U);
   EXPECT_NE(ending->reason.find("killed from outside"), std::string::npos) << ending->reason;
+}
+
+TEST(Slot, an_end_right_after_the_question_for_it_loses_no_outcome) {
+  Slot slot({.seed = 1, .options = {.level = Level::soak}}, kReal);
+  slot.begin(illegal_copies(), 1);  // the worker of each row ends by itself
+  ends_after_answers = true;
+  const Ending ending = end_of(slot);
+  ends_after_answers = false;
+  EXPECT_EQ(ending.verdict, Verdict::pass) << ending.reason;
 }
 
 TEST(Slot, rows_behind_the_one_that_lost_the_gpu_run_in_a_new_worker) {

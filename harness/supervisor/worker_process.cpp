@@ -94,8 +94,10 @@ std::optional<Said> WorkerProcess::take() {
 }
 
 const std::optional<ProcessEnd>& WorkerProcess::ended() {
-  if (child_.ended()) pump();
-  return child_.ended();
+  const std::optional<ProcessEnd>& end = child_.ended();
+  // Asked once: an end between two questions would leave the last messages in the pipe.
+  if (end) pump();
+  return end;
 }
 
 std::string WorkerProcess::end_text(std::string_view where) {
