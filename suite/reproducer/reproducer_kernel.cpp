@@ -197,11 +197,11 @@ std::string takers_of(const Program& program, const Step& step) {
     all_of.push_back(std::has_single_bit(step.ctas)
                          ? fmt::format("cta == {}", std::countr_zero(step.ctas))
                          : fmt::format("({:#x} >> cta & 1)", step.ctas));
-  const Takers takers = is_empty(step) ? Takers::one : text_of(step.verb).takers;
+  const Takers takers = is_empty(step) ? Takers::one : info_of(step.verb).takers;
   if (takers == Takers::warp) all_of.push_back(fmt::format("t / 32 == {}", step.thread / 32));
-  const std::uint32_t threads = takers == Takers::arrivals ? step.count : 1;
+  const std::uint32_t threads = takers == Takers::count ? step.count : 1;
   const std::uint32_t end = step.thread + threads;
-  if (takers == Takers::one || takers == Takers::others || takers == Takers::arrivals) {
+  if (takers == Takers::one || takers == Takers::count) {
     if (threads == 1) all_of.push_back(fmt::format("t == {}", step.thread));
     if (threads > 1 && step.thread > 0) all_of.push_back(fmt::format("t >= {}", step.thread));
     if (threads > 1 && end < kProgramThreads) all_of.push_back(fmt::format("t < {}", end));
@@ -216,13 +216,12 @@ std::string_view call_of(const Step& step) {
 }
 
 std::string code_of(const Place& place) {
-  const VerbText& text = text_of(place.step.verb);
+  const Verb verb = place.step.verb;
   const std::string takers = takers_of(place.program, place.step);
   const std::string call = formatted(call_of(place.step), place);
   if (place.alone) return "  " + call;
-  if (text.takers == Takers::others) return fmt::format("  if (!next({})) {}", takers, call);
-  if (text.takers != Takers::all_even_stopped)
-    return fmt::format("  if (next({})) {}", takers, call);
+  if (verb == Verb::leave) return fmt::format("  if (!next({})) {}", takers, call);  // the others
+  if (!is_taken_when_stopped(verb)) return fmt::format("  if (next({})) {}", takers, call);
   return takers.empty() ? "  " + call : fmt::format("  if ({}) {}", takers, call);
 }
 

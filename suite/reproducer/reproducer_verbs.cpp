@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 namespace tidemark::suite {
@@ -25,7 +24,6 @@ PTX(init, "mbarrier.init.shared::cta.b64 [%0], %1; fence.mbarrier_init.release.c
 PTX(inval, "mbarrier.inval.shared::cta.b64 [%0];")
 )cu"},
     {.verb = Verb::arrive,
-     .takers = Takers::arrivals,
      .comment = "arrive on barrier {barrier}{of_cta}{arrivals}",
      .call = "arrive(bar{barrier});",
      .remote_call = "arrive_remote({of}, bar{barrier});",
@@ -70,7 +68,6 @@ PTX_TEST(test, "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;")
      .mark = 't',
      .print = R"cu(std::printf("test %llu\n", seen);)cu"},
     {.verb = Verb::wait,
-     .takers = Takers::all,
      .comment = "wait{or_stop}, barrier {barrier}, {phase}",
      .call = "wait({step}, bar{barrier}, {parity}, {ns}{stops});",
      .function = R"cu(
@@ -131,7 +128,6 @@ __device__ void send(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {
      .call = "st_async{kind}(cta, {box}, bar{barrier}, {words});",
      .remote_call = "st_async{kind}({of}, {box}, bar{barrier}, {words});"},
     {.verb = Verb::red_async,
-     .takers = Takers::arrivals,
      .comment = "reduce at byte {box} of {whom}{arrivals}",
      .call = "red_async{kind}(cta, {box}, bar{barrier}, {words});",
      .remote_call = "red_async{kind}({of}, {box}, bar{barrier}, {words});"},
@@ -172,7 +168,6 @@ __device__ void wait_group() { asm volatile("cp.async.bulk.wait_group %0;" ::"n"
      .mark = 'r',
      .print = kPrintRead},
     {.verb = Verb::wait_group_read,
-     .takers = Takers::all,
      .comment = "{all_but} groups have read their sources{overwrite}",
      .call = "{{ if (t == {thread}) wait_group_read<{pending}>(); __syncthreads(); fill({offset}, "
              "{bytes}, ~{source}); }}",
@@ -182,7 +177,6 @@ template <int kPending>
 __device__ void wait_group_read() { asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory"); }
 )cu"},
     {.verb = Verb::cluster_sync,
-     .takers = Takers::all_even_stopped,
      .comment = "all CTAs meet",
      .call = "cluster_sync();",
      .function = R"cu(
@@ -192,7 +186,6 @@ __device__ void wait_group_read() { asm volatile("cp.async.bulk.wait_group.read 
 __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; clock64() < end;) __nanosleep(200); }
 )cu"},
     {.verb = Verb::replace,
-     .takers = Takers::warp,
      .comment = "make map {map} of {from}",
      .call = "replace({where}, {map_at}, MAP{map}, {thread}, \"{scope}\");",
      .function = R"cu(
@@ -214,7 +207,6 @@ __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; c
     asm volatile("fence.proxy.tensormap::generic.acquire." scope " [%0], 128;" ::"l"(map) : "memory")
 )cu"},
     {.verb = Verb::fill,
-     .takers = Takers::all,
      .comment = "fill bytes {offset} to {end} of the window",
      .call = "fill({offset}, {bytes}, {source});",
      .function = R"cu(
@@ -223,7 +215,6 @@ __device__ void delay(u64 ns) { for (const long long end = clock64() + 2 * ns; c
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); } while (false)
 )cu"},
     {.verb = Verb::add,
-     .takers = Takers::all,
      .comment = "add {count} + {stride} i to element i of the tile",
      .call = "add<{number}>({offset}, {tile_bytes}, {pieces}, {count}, {stride});",
      .function = R"cu(
@@ -235,7 +226,6 @@ __device__ void add(u32 tile, u32 bytes, u32 pieces, u32 first, u32 step) {
 }
 )cu"},
     {.verb = Verb::copy,
-     .takers = Takers::all,
      .comment = "threads copy box {{{box}}} of map {map}",
      .call = "copy({offset}, {tile_bytes}, {tensor}, {pieces});",
      .function = R"cu(
@@ -256,7 +246,6 @@ __device__ void copy(u32 tile, u32 bytes, Tensor t, u32 pieces) {  // by their e
      .mark = 'r',
      .print = kPrintRead},
     {.verb = Verb::poison,
-     .takers = Takers::all,
      .comment = "poison bytes {offset} to {end} of the window",
      .call = "poison({offset}, {bytes});",
      .function = R"cu(
@@ -274,7 +263,6 @@ __device__ void poison(u32 offset, u32 bytes) {
      .mark = 'r',
      .print = kPrintRead},
     {.verb = Verb::missing,
-     .takers = Takers::all,
      .comment = "count 16-byte pieces that are poison",
      .call = "missing({step}, {offset}, {bytes});",
      .function = R"cu(
@@ -290,7 +278,6 @@ __device__ void missing(u32 step, u32 offset, u32 bytes) {
      .mark = 'p',
      .print = R"cu(std::printf("%llu pieces of poison\n", seen);)cu"},
     {.verb = Verb::snapshot,
-     .takers = Takers::all_even_stopped,
      .comment = "copy the window out",
      .call = "snapshot({step}, {snapshot});",
      .function = R"cu(
@@ -302,13 +289,14 @@ __device__ void snapshot(u32 step, u32 number) {
 )cu",
      .mark = 's',
      .print = R"cu(std::printf("window %016llx\n", digest(copied[seen][cta], kWindow));)cu"},
-    {.verb = Verb::leave,
-     .takers = Takers::others,
-     .comment = "thread {thread} alone goes on",
-     .call = "return;"},
+    {.verb = Verb::leave, .comment = "thread {thread} alone goes on", .call = "return;"},
 };
 
-static_assert(std::size(kVerbTexts) == kVerbs);
+static_assert(std::size(kVerbTexts) == kVerbs && [] {
+  for (std::uint32_t i = 0; i < kVerbs; ++i)
+    if (kVerbTexts[i].verb != static_cast<Verb>(i)) return false;
+  return true;
+}());
 
 }  // namespace
 
@@ -323,6 +311,6 @@ std::string ptx_type(Reduction reduction, DataType type) {
                                          : std::string(name_of(type));
 }
 
-const VerbText& text_of(Verb verb) { return *std::ranges::find(kVerbTexts, verb, &VerbText::verb); }
+const VerbText& text_of(Verb verb) { return kVerbTexts[static_cast<std::size_t>(verb)]; }
 
 }  // namespace tidemark::suite

@@ -11,14 +11,9 @@
 
 namespace tidemark::suite {
 
-/// The threads of a CTA that make the call of a step. `others`: all but `one`; `warp`: that of
-/// `one`.
-enum class Takers : std::uint8_t { one, others, warp, arrivals, all, all_even_stopped };
-
 /// The texts of a verb. Comment and calls have the fields of formatted().
 struct VerbText {
   Verb verb;
-  Takers takers = Takers::one;
   std::string_view comment, call;
   std::string_view remote_call{};                  // where Step::of names a CTA
   std::string_view empty_call{};                   // where Step::bytes is 0: by one thread
@@ -27,7 +22,7 @@ struct VerbText {
   std::string_view print{};                        // prints `seen`, what a step left there
 };
 
-/// One for each verb.
+/// One for each verb, in their order.
 std::span<const VerbText> verb_texts();
 
 const VerbText& text_of(Verb verb);

@@ -9,11 +9,6 @@
 namespace tidemark::kernels {
 namespace {
 
-/// Whether a CTA that was stopped takes this step. Its peers wait for it at each cluster_sync.
-__device__ bool is_taken_when_stopped(const Step& step) {
-  return step.verb == Verb::snapshot || step.verb == Verb::cluster_sync;
-}
-
 /// Says that this CTA has come to the end of its program.
 __device__ void hand_in_end(const Cta& cta, std::uint32_t launch) {
   cta.task.ends[cta.rank] = {
@@ -45,7 +40,7 @@ __device__ bool walk(const Cta& cta, std::uint32_t launch) {
     // Every thread has read `stopped` before this step may change it.
     __syncthreads();
     const std::uint32_t before = __popc(step.ctas & ((1U << cta.rank) - 1));
-    if (takes(step, cta.rank) && (!stopped || is_taken_when_stopped(step)))
+    if (takes(step, cta.rank) && (!stopped || is_taken_when_stopped(step.verb)))
       take(cta, step, &cta.task.trace[std::size_t{i} * cta.ctas + cta.rank],
            snapshots + std::size_t{before} * cta.task.window);
     if (step.verb == Verb::snapshot) snapshots += std::size_t(__popc(step.ctas)) * cta.task.window;

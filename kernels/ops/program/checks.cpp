@@ -116,8 +116,34 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::replace:
       follow_replace(checks, step);
       return;
-    default:
-      return follow_copy(checks, step, cta);
+    case Verb::load:
+    case Verb::send:
+    case Verb::st_async:
+    case Verb::red_async:
+      follow_copy(checks, step, cta);
+      return;
+    case Verb::inval:  // expanded() has checked it before
+    case Verb::test:
+    case Verb::meter:
+    case Verb::prefetch:
+    case Verb::store:
+    case Verb::commit:
+    case Verb::wait_group:
+    case Verb::wait_group_read:
+    case Verb::cluster_sync:
+    case Verb::delay:
+    case Verb::acquire:
+    case Verb::fill:
+    case Verb::add:
+    case Verb::copy:
+    case Verb::look:
+    case Verb::poison:
+    case Verb::write:
+    case Verb::read:
+    case Verb::missing:
+    case Verb::snapshot:
+    case Verb::leave:
+      return;
   }
 }
 

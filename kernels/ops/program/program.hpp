@@ -143,11 +143,15 @@ enum class Verb : std::uint8_t {
   leave,
 };
 
+/// The threads of a CTA that take a step: `thread`; `count` of them from there on; its warp; all.
+enum class Takers : std::uint8_t { one, count, warp, all };
+
 /// What a verb is called in JSON and in reproducers, and which of its operands have to fit the
 /// program: unsound() asks for them.
 struct VerbInfo {
   Verb verb;
   std::string_view name;
+  Takers takers = Takers::one;
   bool barrier = false;   // it is one of the program's
   bool tx_bytes = false;  // `bytes`: a tx-count holds them
   bool map = false;       // it is one of the program's
@@ -162,39 +166,45 @@ struct VerbInfo {
 inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::init, .name = "init", .barrier = true},
     {.verb = Verb::inval, .name = "inval", .barrier = true},
-    {.verb = Verb::arrive, .name = "arrive", .barrier = true},
+    {.verb = Verb::arrive, .name = "arrive", .takers = Takers::count, .barrier = true},
     {.verb = Verb::expect_tx, .name = "expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::arrive_expect_tx, .name = "arrive_expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::complete_tx, .name = "complete_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::test, .name = "test", .barrier = true},
-    {.verb = Verb::wait, .name = "wait", .barrier = true},
+    {.verb = Verb::wait, .name = "wait", .takers = Takers::all, .barrier = true},
     {.verb = Verb::meter, .name = "meter", .barrier = true, .tx_bytes = true},
     {.verb = Verb::load, .name = "load", .barrier = true, .map = true, .box = true, .tile = true},
     {.verb = Verb::send, .name = "send", .barrier = true, .range = true},
     {.verb = Verb::st_async, .name = "st_async", .barrier = true},
-    {.verb = Verb::red_async, .name = "red_async", .barrier = true},
+    {.verb = Verb::red_async, .name = "red_async", .takers = Takers::count, .barrier = true},
     {.verb = Verb::prefetch, .name = "prefetch", .map = true, .box = true},
     {.verb = Verb::store, .name = "store", .map = true, .box = true, .tile = true, .groups = true},
     {.verb = Verb::commit, .name = "commit", .groups = true},
     {.verb = Verb::wait_group, .name = "wait_group", .groups = true, .word = true},
     {.verb = Verb::wait_group_read,
      .name = "wait_group_read",
+     .takers = Takers::all,
      .map = true,
      .range = true,
      .groups = true},
-    {.verb = Verb::cluster_sync, .name = "cluster_sync"},
+    {.verb = Verb::cluster_sync, .name = "cluster_sync", .takers = Takers::all},
     {.verb = Verb::delay, .name = "delay"},
-    {.verb = Verb::replace, .name = "replace", .map = true},
+    {.verb = Verb::replace, .name = "replace", .takers = Takers::warp, .map = true},
     {.verb = Verb::acquire, .name = "acquire", .map = true},
-    {.verb = Verb::fill, .name = "fill", .map = true, .range = true},
-    {.verb = Verb::add, .name = "add", .map = true, .tile = true},
-    {.verb = Verb::copy, .name = "copy", .map = true, .box = true, .tile = true},
+    {.verb = Verb::fill, .name = "fill", .takers = Takers::all, .map = true, .range = true},
+    {.verb = Verb::add, .name = "add", .takers = Takers::all, .map = true, .tile = true},
+    {.verb = Verb::copy,
+     .name = "copy",
+     .takers = Takers::all,
+     .map = true,
+     .box = true,
+     .tile = true},
     {.verb = Verb::look, .name = "look", .word = true},
-    {.verb = Verb::poison, .name = "poison", .range = true},
+    {.verb = Verb::poison, .name = "poison", .takers = Takers::all, .range = true},
     {.verb = Verb::write, .name = "write", .barrier = true},
     {.verb = Verb::read, .name = "read", .barrier = true},
-    {.verb = Verb::missing, .name = "missing", .range = true},
-    {.verb = Verb::snapshot, .name = "snapshot"},
+    {.verb = Verb::missing, .name = "missing", .takers = Takers::all, .range = true},
+    {.verb = Verb::snapshot, .name = "snapshot", .takers = Takers::all},
     {.verb = Verb::leave, .name = "leave"},
 });
 inline constexpr std::uint32_t kVerbs = kVerbTable.size();
@@ -205,6 +215,11 @@ constexpr const VerbInfo& info_of(Verb verb) { return kVerbTable[static_cast<std
 /// "unknown" for a value that is none.
 constexpr std::string_view name_of(Verb verb) {
   return static_cast<std::size_t>(verb) < kVerbs ? info_of(verb).name : "unknown";
+}
+
+/// A CTA that was stopped still shows its window, and its peers wait for it.
+constexpr bool is_taken_when_stopped(Verb verb) {
+  return verb == Verb::snapshot || verb == Verb::cluster_sync;
 }
 
 static_assert([] {

@@ -107,28 +107,6 @@ ExpectedTrace read_region(Walk& walk, const Step& step, std::uint32_t rank) {
   return {.value = word};
 }
 
-// One step on memory through the groups of a thread.
-ExpectedTrace take_of_groups(Walk& walk, const Step& step, std::uint32_t rank) {
-  const Issuer issuer{rank, step.thread};
-  switch (step.verb) {
-    case Verb::store:
-      store(walk, step, rank);
-      return {};
-    case Verb::commit:
-      walk.stores.commit(issuer);
-      return {};
-    case Verb::wait_group_read:
-      walk.stores.wait(issuer, step.pending, false);
-      fill(walk, step, rank, ~0U);
-      return {};
-    case Verb::wait_group:
-      walk.stores.wait(issuer, step.pending, true);
-      return read_region(walk, step, rank);
-    default:
-      return read_region(walk, step, rank);
-  }
-}
-
 // Any of them may have come.
 void record_reductions(const Walk& walk, const CtaState& cta, std::vector<Compare>& compare) {
   for (const BarrierState& barrier : cta.barriers)
@@ -164,12 +142,16 @@ void snapshot(Walk& walk, std::uint32_t rank) {
   walk.expected.snapshots.push_back(std::move(taken));
 }
 
-// One step on a barrier, by CTA `rank`. Returns what it leaves in the trace.
-ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) {
+// One step by CTA `rank`.
+ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
+  const bool on_barrier = info_of(step.verb).barrier;
   CtaState& cta = walk.ctas[rank];
-  BarrierState& own = cta.barriers[step.barrier];
-  BarrierState& named = step.of == kOwnCta ? own : walk.ctas[step.of].barriers[step.barrier];
-  if (step.verb != Verb::load) require_alive(walk, step, named);
+  BarrierState none;
+  BarrierState& own = on_barrier ? cta.barriers[step.barrier] : none;
+  BarrierState& named =
+      on_barrier && step.of != kOwnCta ? walk.ctas[step.of].barriers[step.barrier] : own;
+  if (on_barrier && step.verb != Verb::load) require_alive(walk, step, named);
+  const Issuer issuer{rank, step.thread};
   switch (step.verb) {
     case Verb::init:
       init(walk, step, own);
@@ -180,11 +162,11 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
     case Verb::arrive:
       arrive(walk, step, named, step.count);
       return {};
-    case Verb::arrive_expect_tx:
-      arrive(walk, step, named, 1);
-      return {};
     case Verb::expect_tx:
       named.tx += step.bytes;
+      return {};
+    case Verb::arrive_expect_tx:
+      arrive(walk, step, named, 1);
       return {};
     case Verb::complete_tx:
       own.tx -= step.bytes;
@@ -206,23 +188,27 @@ ExpectedTrace take_on_barrier(Walk& walk, const Step& step, std::uint32_t rank) 
     case Verb::red_async:
       send_registers(walk, step, rank);
       return {};
-    case Verb::write:
-      own.word = step.word;
+    case Verb::prefetch:
+      prefetch(walk, step, rank);
       return {};
-    case Verb::read:
-      return {.value = own.word};
-    default:
-      walk.refuse("the oracle does not know this verb");
-  }
-}
-
-ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
-  switch (step.verb) {
+    case Verb::store:
+      store(walk, step, rank);
+      return {};
+    case Verb::commit:
+      walk.stores.commit(issuer);
+      return {};
+    case Verb::wait_group:
+      walk.stores.wait(issuer, step.pending, true);
+      return read_region(walk, step, rank);
+    case Verb::wait_group_read:
+      walk.stores.wait(issuer, step.pending, false);
+      fill(walk, step, rank, ~0U);
+      return {};
     case Verb::cluster_sync:
       meet(walk);
       return {};
-    case Verb::prefetch:
-      prefetch(walk, step, rank);
+    case Verb::delay:
+      if (step.ns >= kLandNs) land_everywhere(walk);
       return {};
     case Verb::replace:
       replace(walk, step, rank);
@@ -230,20 +216,6 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::acquire:
       acquire(walk, step, rank);
       return {};
-    case Verb::delay:
-      if (step.ns >= kLandNs) land_everywhere(walk);
-      return {};
-    case Verb::poison:
-      poison(walk, step, rank);
-      return {};
-    case Verb::missing:
-      return kOpen;
-    case Verb::store:
-    case Verb::commit:
-    case Verb::wait_group:
-    case Verb::wait_group_read:
-    case Verb::look:
-      return take_of_groups(walk, step, rank);
     case Verb::fill:
       fill(walk, step, rank, 0);
       return {};
@@ -251,14 +223,25 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::copy:
       work(walk, step, rank);
       return {};
-    case Verb::leave:
+    case Verb::look:
+      return read_region(walk, step, rank);
+    case Verb::poison:
+      poison(walk, step, rank);
       return {};
+    case Verb::write:
+      own.word = step.word;
+      return {};
+    case Verb::read:
+      return {.value = own.word};
+    case Verb::missing:
+      return kOpen;
     case Verb::snapshot:
       snapshot(walk, rank);
       return {};
-    default:
-      return take_on_barrier(walk, step, rank);
+    case Verb::leave:
+      return {};
   }
+  walk.refuse("the oracle does not know this verb");
 }
 
 Walk begin(const Program& program) {
