@@ -72,6 +72,84 @@ TEST(CompareAction, AnotherVbiosIsToBeTakenBackFirst) {
   EXPECT_EQ(action_text(made), "compare again with no other difference");
 }
 
+/// Of the first case on all GPUs, in the first `count` launches.
+void set_verdicts(std::vector<Report>& reports, std::size_t count, Verdict verdict) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::uint32_t gpu = 0; gpu < reports[i].gpus.size(); ++gpu)
+      reports[i].results[gpu].verdict = verdict;
+}
+
+TEST(CompareAction, AFailureNowAndThenThatBecomesAHangIsARegression) {
+  std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
+  set_verdicts(base, 1, Verdict::fail);
+  set_verdicts(fresh, 4, Verdict::hang);
+  EXPECT_EQ(headline_of(compared(base, fresh)), "REGRESSION");
+}
+
+TEST(CompareAction, AFailureThatIsMoreFrequentThanChanceExplainsIsARegression) {
+  std::vector<Report> base = launches(0.001, false, {}, 10), fresh = launches(0.001, true, {}, 10);
+  set_verdicts(base, 1, Verdict::fail);
+  set_verdicts(fresh, 7, Verdict::fail);  // p = 0.01
+  EXPECT_EQ(headline_of(compared(base, fresh)), "REGRESSION");
+}
+
+TEST(CompareAction, AFailureThatMayBeMoreFrequentNeedsMoreLaunches) {
+  std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
+  set_verdicts(base, 1, Verdict::fail);
+  set_verdicts(fresh, 3, Verdict::fail);  // p = 0.26
+  const Comparison made = compared(base, fresh);
+  EXPECT_EQ(headline_of(made), "INCONCLUSIVE");
+  EXPECT_EQ(made.conformance.failing_more, 16U);
+  EXPECT_TRUE(action_text(made).starts_with("run ")) << action_text(made);
+}
+
+TEST(CompareAction, AFailureThatIsLessFrequentIsRolledOut) {
+  std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
+  set_verdicts(base, 2, Verdict::fail);
+  set_verdicts(fresh, 1, Verdict::fail);
+  EXPECT_EQ(action_text(compared(base, fresh)), "roll out, though 16 results fail on both sides");
+}
+
+TEST(CompareAction, BesideAHangNothingIsRolledOut) {
+  std::vector<Report> base = launches(0.001, false), fresh = launches(0.001, true);
+  set_verdicts(base, 5, Verdict::hang);
+  set_verdicts(fresh, 5, Verdict::hang);
+  EXPECT_EQ(action_text(compared(base, fresh)), "look at what hangs or crashes");
+}
+
+TEST(CompareAction, FailuresOfLaunchesAreHeldAgainstChance) {
+  EXPECT_NEAR(failure_p(1, 5, 4, 5), 26.0 / 252, 1e-12);
+  EXPECT_NEAR(failure_p(0, 5, 5, 5), 1.0 / 252, 1e-12);
+  EXPECT_NEAR(failure_p(2, 5, 0, 5), 1, 1e-12);
+}
+
+TEST(CompareAction, WhatIsTooFastIsNotRolledOut) {
+  const Comparison made =
+      compared(launches(0.001, false), launches(0.001, true, {.first_case = 0.69}));
+  EXPECT_EQ(headline_of(made), "IMPROVED");
+  EXPECT_EQ(action_text(made), "look at what is TOO FAST");
+}
+
+TEST(CompareAction, SidesTheWrongWayRoundAreNotRolledOut) {
+  std::vector<Report> fresh = launches(0.001, true, {.first_case = 0.05});
+  for (Report& report : fresh) report.launch.created_unix_s -= 1e6;
+  const Comparison made = compared(launches(0.001, false), fresh);
+  EXPECT_EQ(headline_of(made), "IMPROVED");
+  EXPECT_EQ(action_text(made), "give the older launches as --base, then compare again");
+}
+
+TEST(CompareAction, AFloorThatIsNotTheDefaultStandsInTheFirstLine) {
+  std::vector<LaunchFacts> sides[2];
+  for (const Report& report : launches(0.001, false))
+    sides[0].push_back(facts_of(report, report.launch.run_id));
+  for (const Report& report : launches(0.001, true, {.first_case = -0.3}))
+    sides[1].push_back(facts_of(report, report.launch.run_id));
+  const Comparison made =
+      compare_launches(std::move(sides[0]), std::move(sides[1]), {.speed = {.floor = 0.4}});
+  const std::string text = show_comparison(made, {.columns = 200});
+  EXPECT_NE(text.substr(0, text.find('\n')).find(", floor "), std::string::npos) << text;
+}
+
 TEST(CompareAction, WithoutACommonGpuBothSidesRunAgain) {
   std::vector<Report> fresh = launches(0.001, true);
   for (Report& report : fresh) {
