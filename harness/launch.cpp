@@ -357,24 +357,19 @@ ExitCode run_one(const LaunchOptions& options, std::uint32_t number, const Plan&
 ExitCode run_series(const LaunchOptions& options, const Plan& plan, Mesh& mesh, StopWatch& stop,
                     ReporterProcess* reporter, Output& out) {
   std::vector<ExitCode> codes;
-  std::vector<std::string> reports;
   std::string series_id;
   for (std::uint32_t number = 1; number <= options.launches; ++number) {
     codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id, out));
-    reports.push_back(report_name(options.out, number, options.launches));
     if (options.launches == 1) continue;
     mesh.enter(number, Stage::between);
     if (all_go_on(mesh, stop)) continue;
     codes.push_back(ExitCode::incomplete);
     if (mesh.rank() == 0) {
-      print_error(fmt::format("{}: {} of {} launches were begun{}", stop.check()->text, number,
-                              options.launches,
-                              options.calibrate ? "; there is no calibration" : ""));
+      print_error(fmt::format("{}: {} of {} launches were begun", stop.check()->text, number,
+                              options.launches));
     }
     return worst(codes);
   }
-  mesh.enter(options.launches, Stage::calibration);
-  if (options.calibrate) codes.push_back(calibrate_together(mesh, reports, options.json, out));
   return worst(codes);
 }
 

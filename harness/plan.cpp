@@ -115,15 +115,6 @@ void check_slowed(const LaunchOptions& options, const std::vector<const Case*>& 
   }
 }
 
-void check_calibrated(const LaunchOptions& options, const std::vector<const Case*>& planned) {
-  if (!options.calibrate) return;
-  if (std::none_of(planned.begin(), planned.end(),
-                   [](const Case* which) { return which->kind == CaseKind::benchmark; }))
-    throw UsageError("--calibrate: no benchmark is among the cases of this run; choose some");
-  if (!options.slow.empty())
-    throw UsageError("--calibrate is for launches without any change; leave --slow out");
-}
-
 /// An option that changes nothing must not look as if it did.
 void check_product_used(const LaunchOptions& options, const std::vector<const Case*>& planned) {
   const auto check = [&](bool given, const std::string& option, ProductUse use, auto whose) {
@@ -196,7 +187,6 @@ Plan make_plan(const LaunchOptions& options) {
   }
   std::sort(all.begin(), all.end(), before);
   check_slowed(options, all);
-  check_calibrated(options, all);
   check_product_used(options, all);
   Plan plan;
   for (const Case* which : all) {

@@ -24,8 +24,7 @@ std::vector<const Case*> selected_cases(const LaunchOptions& options);
 /// `bench` the benchmarks among them. A chosen benchmark takes its `correct_by` case with it.
 /// Throws UsageError for a glob that matches no case at all, with the nearest names, and when
 /// nothing is left, when --row is given and not exactly one case is chosen, when --slow names
-/// what is no benchmark of this plan, when --calibrate would have nothing to measure, and when
-/// --transport, --grid or --n would change nothing.
+/// what is no benchmark of this plan, and when --transport, --grid or --n would change nothing.
 Plan make_plan(const LaunchOptions& options);
 
 /// The plan of launch `number` of several, from 1: the benchmarks of each phase in an order drawn

@@ -139,15 +139,6 @@ TEST(MakePlan, refuses_to_slow_a_benchmark_that_does_not_run) {
             "--level");
 }
 
-TEST(MakePlan, refuses_to_calibrate_without_a_benchmark_or_with_a_slowed_one) {
-  EXPECT_EQ(usage_error_of({.cases = {"zz_plan.alpha"}, .calibrate = true}),
-            "--calibrate: no benchmark is among the cases of this run; choose some");
-  EXPECT_EQ(
-      usage_error_of(
-          {.cases = {"zz_plan.a_bench"}, .calibrate = true, .slow = {{"zz_plan.a_bench", 0.03}}}),
-      "--calibrate is for launches without any change; leave --slow out");
-}
-
 /// A phase of one conformance case and three benchmarks.
 Plan three_benchmarks() {
   static const Case one{.name = "one", .claim = "", .cites = "", .kind = CaseKind::benchmark},

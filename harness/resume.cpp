@@ -26,8 +26,8 @@ std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
   const std::set<std::string_view> with_value = {"--out",         "--ranks",   "--time-limit",
                                                  "--resume",      "--seed",    "--policy",
                                                  "--expect-gpus", "--launches"};
-  const std::set<std::string_view> flags = {"--json",   "--anonymize",   "--anonymise",
-                                            "--strict", "--strict-gpus", "--calibrate"};
+  const std::set<std::string_view> flags = {"--json", "--anonymize", "--anonymise", "--strict",
+                                            "--strict-gpus"};
   std::vector<std::string> kept;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string name = arguments[i].substr(0, arguments[i].find('='));

@@ -1,5 +1,5 @@
-// Several launches by one command: their reports, how they end together, calibration, and a
-// benchmark that is slowed on purpose.
+// Several launches by one command: their reports, how they end together, and a benchmark that is
+// slowed on purpose.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,45 +99,6 @@ TEST(Launches, leave_the_last_one_to_the_reporter_when_the_supervisor_is_killed)
   EXPECT_TRUE(read_report(place.file("r-1.h5")).launch.complete);
 }
 
-TEST(Calibration, is_in_every_report_and_compare_and_list_use_it) {
-  const Place place;
-  const Ran ran = run_binary(run_arguments(
-      place, {"--calibrate", "--launches", "3", "--gpus", "2", "--cases", "*.bank_conflicts"}));
-  EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
-  EXPECT_NE(ran.out.find("calibration (VIRTUAL device): what 3 launches differ by"),
-            std::string::npos)
-      << ran.out;
-  // The virtual device counts these cycles: they are the same in every launch.
-  EXPECT_EQ(provenance_of(read_report(place.file("r-3.h5")),
-                          "noise.load.atom3d.bank_conflicts/pitch32_swizzle0_predicted8"),
-            "0");
-  const Ran compared =
-      run_binary({"compare", "--explain", "load.atom3d.bank_conflicts", "--base",
-                  place.file("r-1.h5"), "--new", place.file("r-2.h5"), place.file("r-3.h5")});
-  EXPECT_NE(compared.out.find("stored spread without any change 0.00 %"), std::string::npos)
-      << compared.out << compared.err;
-  const Ran listed = run_binary({"list", "--json", "--noise", place.file("r-1.h5")});
-  EXPECT_NE(listed.out.find("\"smallest_effect\": 0.01"), std::string::npos)
-      << listed.out << listed.err;
-}
-
-TEST(Calibration, needs_three_launches) {
-  const Place place;
-  const Ran ran = run_binary(run_arguments(place, {"--calibrate", "--launches", "2"}));
-  EXPECT_EQ(ran.exit, 2);
-  EXPECT_NE(ran.err.find("--calibrate needs at least 3 launches"), std::string::npos) << ran.err;
-  EXPECT_TRUE(place.files().empty());
-}
-
-TEST(Calibration, is_what_list_asks_of_a_report) {
-  const Place place;
-  run_binary(run_arguments(place, {"--cases", "load.tile.rank1"}));
-  const Ran listed = run_binary({"list", "--noise", place.out()});
-  EXPECT_EQ(listed.exit, 2);
-  EXPECT_NE(listed.err.find("holds no calibration; 'tidemark run --calibrate'"), std::string::npos)
-      << listed.err;
-}
-
 const char* const kConflicts = "load.atom3d.bank_conflicts";
 
 TEST(SlowedOnPurpose, is_measured_said_and_found) {
@@ -194,17 +155,15 @@ TEST(SlowedOnPurpose, twice_is_a_usage_error) {
 
 #ifdef TIDEMARK_WITH_MPI
 
-TEST(MpiLaunch, several_launches_of_two_ranks_make_a_report_each_and_a_calibration) {
+TEST(MpiLaunch, several_launches_of_two_ranks_make_a_report_each) {
   const Place place;
   const Ran ran = run_program(
-      under_mpirun(
-          2, run_arguments(place, {"--calibrate", "--launches", "3", "--cases", "*.bank_conflicts",
-                                   "--cases", "gemm.distributed.integer"})),
+      under_mpirun(2, run_arguments(place, {"--launches", "3", "--cases", "*.bank_conflicts",
+                                            "--cases", "gemm.distributed.integer"})),
       kRoot);
   EXPECT_EQ(ran.exit, 0) << ran.out << ran.err;
   EXPECT_EQ(place.files(), (std::vector<std::string>{"r-1.h5", "r-2.h5", "r-3.h5"}));
   EXPECT_EQ(read_report(place.file("r-3.h5")).launch.ranks_reported, 2U);
-  EXPECT_NE(ran.out.find("what 3 launches differ by"), std::string::npos) << ran.out;
 }
 
 TEST(MpiLaunch, ctrl_c_ends_the_whole_series) {

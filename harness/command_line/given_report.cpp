@@ -1,12 +1,9 @@
-// Reports that somebody names, their calibrations, and what is known beside them.
+// Reports that somebody names, and what is known beside them.
 #include "harness/command_line/given_report.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 
-#include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "reports/compare/speed/noise.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark::harness {
@@ -22,19 +19,6 @@ Report given_report(const std::string& path) {
     said = true;
   }
   return report;
-}
-
-// Reads the keys of a calibration.
-
-Calibration calibration_in(const std::string& path) {
-  const reports::Report report = given_report(path);
-  Calibration made{.noise = stored_noise(report), .is_virtual = report.launch.is_virtual};
-  if (made.noise.empty()) {
-    throw UsageError(fmt::format(
-        "--noise {}: holds no calibration; 'tidemark run --calibrate' makes reports that do",
-        path));
-  }
-  return made;
 }
 
 // Looks a case up for its steps.

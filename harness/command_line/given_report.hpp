@@ -1,7 +1,6 @@
-// Reports that somebody names, their calibrations, and what is known beside them.
+// Reports that somebody names, and what is known beside them.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,18 +14,6 @@ namespace tidemark::harness {
 
 /// read_report, which says on stderr, once a process, where less than usual protects from the file.
 Report given_report(const std::string& path);
-
-// The value of --noise: a report that holds a calibration.
-
-struct Calibration {
-  /// What its launches differed by, by "<case>/<metric>": a standard deviation of the natural
-  /// logarithm.
-  std::map<std::string, double> noise;
-  bool is_virtual = false;
-};
-
-/// Throws UsageError where the report holds none, ReportError as read_report does.
-Calibration calibration_in(const std::string& path);
 
 // What reports cannot know of a metric, because it follows from the suite's own cases.
 

@@ -38,7 +38,6 @@ struct LaunchOptions {
   std::uint32_t ranks = 0;                   // start mpirun with so many; 0: do not
   std::string fault = {};                    // built into the virtual device, to see a failure
   std::uint32_t launches = 1;                // one after the other, a report each
-  bool calibrate = false;                    // store what the launches differ by in their reports
   std::map<std::string, double> slow = {};   // benchmarks to slow on purpose, by Timing::slow
   std::optional<PanelRoute> transport = {};  // of distributed GEMMs; none: what the GPUs allow best
   ProductOptions product = {};               // likewise; empty: usual sizes, planned grid

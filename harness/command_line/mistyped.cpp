@@ -57,7 +57,8 @@ std::string did_you_mean(std::string_view pattern, std::span<const std::string_v
   return text.empty() ? text : text + '?';
 }
 
-// One line a word. GoogleTest, ctest, pytest, OpenDCDiag and NVBench are where they come from.
+// One line a word. GoogleTest, ctest, pytest, OpenDCDiag, NVBench and older versions are where they
+// come from.
 
 namespace {
 
@@ -105,6 +106,8 @@ constexpr std::array kWords = {
     OtherWord{"-o", kReaders, "it writes to stdout: use '> FILE'"},
     OtherWord{"--out", kReaders, "it writes to stdout: use '> FILE'"},
     OtherWord{"--output", kReaders, "it writes to stdout: use '> FILE'"},
+    OtherWord{"--calibrate", kLaunch, "it is gone: compare takes noise from the reports it reads"},
+    OtherWord{"--noise", "list compare", "it is gone: compare says which change it could detect"},
     OtherWord{"--list", "", "'tidemark list' shows the cases"},
     OtherWord{"-v", "", "use --version"},
     OtherWord{"-o", "", "'tidemark run --out FILE.h5' names the report"},

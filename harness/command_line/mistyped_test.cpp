@@ -66,6 +66,17 @@ TEST(OtherWords, FilterIsCases) {
                  "run has no option --gtest_filter; use --cases GLOB");
 }
 
+TEST(OtherWords, OfOlderVersionsAreGone) {
+  expect_refused(
+      {"run", "--calibrate"},
+      "run has no option --calibrate; it is gone: compare takes noise from the reports it reads");
+  for (const std::string verb : {"compare", "list"}) {
+    expect_refused(
+        {verb, "--noise", "a.h5"},
+        verb + " has no option --noise; it is gone: compare says which change it could detect");
+  }
+}
+
 TEST(OtherWords, TimeoutIsTimeLimit) {
   expect_refused({"run", "--timeout", "5"},
                  "run has no option --timeout; use --time-limit TIME for the whole run");

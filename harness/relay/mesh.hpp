@@ -79,7 +79,7 @@ struct FirstWord {
 
 /// What all ranks come to in a launch, in this order. A rank that leaves one of them early, for a
 /// time limit or a signal, meets the others in the next one.
-enum class Stage : std::uint8_t { opening, rounds, closing, between, calibration };
+enum class Stage : std::uint8_t { opening, rounds, closing, between };
 
 /// Owns the link. Within a stage, meetings must be called by all ranks in the same order; they go
 /// through rank 0, so a rank that does not come is known by number. Signs of life go out by

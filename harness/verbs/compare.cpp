@@ -28,7 +28,7 @@ namespace {
 
 struct TypedCompare {
   std::vector<std::string> files, base, fresh, fail_on, allow;
-  std::string explain, noise, policy, references, pair = "uuid";
+  std::string explain, policy, references, pair = "uuid";
   std::optional<double> floor_percent;
   Format as = Format::terminal;
   bool all = false, no_color = false;
@@ -92,22 +92,6 @@ std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   return made;
 }
 
-const char* kind_of_device(bool is_virtual) { return is_virtual ? "the virtual device" : "GPUs"; }
-
-/// As if the base had been calibrated itself; of two spreads of a metric the larger counts.
-void take_noise(std::vector<LaunchFacts>& base, const std::string& path) {
-  const Calibration calibration = calibration_in(path);
-  if (calibration.is_virtual != base.front().launch.is_virtual)
-    throw UsageError(
-        fmt::format("--noise {}: was measured on {}, {} on {}; give one of the same kind", path,
-                    kind_of_device(calibration.is_virtual), base.front().path,
-                    kind_of_device(!calibration.is_virtual)));
-  for (const auto& [metric, spread] : calibration.noise) {
-    double& known = base.front().noise.try_emplace(metric, spread).first->second;
-    known = std::max(known, spread);
-  }
-}
-
 ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail_on) {
   std::vector<ExitCode> codes;
   for (const std::string& finding : findings_of(comparison)) {
@@ -156,8 +140,7 @@ ExitCode compare(TypedCompare typed) {
   const Policy policy = typed.policy.empty() ? Policy{} : read_policy(typed.policy);
   const std::set<std::string> fail_on = fail_on_of(typed, policy);
   const CompareOptions options = options_of(typed, policy);
-  std::vector<LaunchFacts> base = read_side(typed.base);
-  if (!typed.noise.empty()) take_noise(base, typed.noise);
+  std::vector<LaunchFacts> base = read_side(typed.base);  // first: a trouble is said in this order
   const Comparison comparison = compare_launches(std::move(base), read_side(typed.fresh), options);
   print_out(shown(comparison, typed, fail_on));
   return code_of(comparison, fail_on);
@@ -190,8 +173,6 @@ void add_compare(CLI::App& app, Action& chosen) {
                    "Least change of speed that counts, percent (1)")
       ->transform(without_percent_sign)
       ->type_name("PERCENT");
-  verb->add_option("--noise", typed->noise, "A calibrated report: its run-to-run noise")
-      ->type_name("FILE");
   verb->add_option("--references", typed->references,
                    "What GPUs of each model have, by export --format references; without: that of "
                    "the project's own reports")

@@ -10,7 +10,6 @@
 #include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
-#include "reports/compare/speed/noise.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::harness {
@@ -42,35 +41,6 @@ TEST(CompareVerb, WhatIsOnlyInconclusiveFailsWhereAskedTo) {
 TEST(CompareVerb, ARegressionIs3UnlessNotAskedFor) {
   EXPECT_EQ(compared(after({.first_case = -0.2})).exit, 3);
   EXPECT_EQ(compared(after({.first_case = -0.2}), {"--fail-on", "none"}).exit, 0);
-}
-
-TEST(CompareVerb, TakesTheNoiseOfACalibrationThatIsNoSide) {
-  const ScratchFolder folder;
-  Report calibrated = synthetic_launch(kFleet, 7, false, {});
-  store_noise(calibrated, {{.of_case = "synthetic.case_0000", .metric = "rate", .spread = 0.1}});
-  const std::string noise = written(folder, "noise.h5", calibrated);
-  EXPECT_EQ(compared(after({.first_case = -0.2})).exit, 3);
-  EXPECT_EQ(compared(after({.first_case = -0.2}), {"--noise", noise}).exit, 0);
-}
-
-TEST(CompareVerb, RefusesANoiseThatIsNone) {
-  const ScratchFolder folder;
-  const std::string none = written(folder, "none.h5", synthetic_launch(kFleet, 7, false, {}));
-  const Ran ran = compared(after(), {"--noise", none});
-  EXPECT_EQ(ran.exit, 2);
-  EXPECT_NE(ran.err.find("holds no calibration"), std::string::npos) << ran.err;
-}
-
-TEST(CompareVerb, RefusesTheNoiseOfTheVirtualDeviceForGpus) {
-  const ScratchFolder folder;
-  Report calibrated = synthetic_launch(kFleet, 7, false, {});
-  store_noise(calibrated, {{.of_case = "synthetic.case_0000", .metric = "rate", .spread = 0.1}});
-  calibrated.launch.is_virtual = true;
-  const std::string noise = written(folder, "noise.h5", calibrated);
-  const Ran ran = compared(after({.first_case = -0.2}), {"--noise", noise});
-  EXPECT_EQ(ran.exit, 2);
-  EXPECT_NE(ran.err.find("noise.h5: was measured on the virtual device, "), std::string::npos)
-      << ran.err;
 }
 
 TEST(CompareVerb, ANewFailureIs1) {

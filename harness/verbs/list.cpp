@@ -1,7 +1,5 @@
 // tidemark list: says which cases there are.
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,45 +8,18 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/plan.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/base/words.hpp"
-#include "reports/compare/speed/speed.hpp"
 
 namespace tidemark::harness {
 namespace {
 
 struct TypedList {
   std::vector<std::string> cases, exclude;
-  std::string level = "soak", noise;
+  std::string level = "soak";
   bool json = false;
 };
-
-/// What compare could see of one metric with five launches a side.
-struct Sensitivity {
-  std::string metric;
-  double spread = 0, smallest = 0;  // natural logarithms
-};
-
-/// By case, as a calibrated report has it.
-using Sensitivities = std::map<std::string, std::vector<Sensitivity>, std::less<>>;
-
-Sensitivities sensitivities_in(const std::string& path) {
-  if (path.empty()) return {};
-  const std::map<std::string, double> noise = calibration_in(path).noise;
-  Sensitivities made;
-  for (const auto& [key, spread] : noise) {
-    const std::size_t slash = key.find('/');  // names of cases have none
-    if (slash == std::string::npos) continue;
-    made[key.substr(0, slash)].push_back(
-        {.metric = key.substr(slash + 1),
-         .spread = spread,
-         .smallest = smallest_effect(spread, kSureLaunches, noise.size())});
-  }
-  return made;
-}
 
 std::string_view kind_of(const Case& which) {
   return which.kind == CaseKind::benchmark ? "benchmark" : "conformance";
@@ -63,16 +34,7 @@ std::size_t rows_at_quick(const Case& which) {
   return which.rows == nullptr ? 0 : which.rows(RunContext{.level = Level::quick}).size();
 }
 
-nlohmann::json json_of(const std::vector<Sensitivity>& metrics) {
-  nlohmann::json made = nlohmann::json::array();
-  for (const Sensitivity& one : metrics) {
-    made.push_back(
-        {{"metric", one.metric}, {"spread", one.spread}, {"smallest_effect", one.smallest}});
-  }
-  return made;
-}
-
-void print_json(const std::vector<const Case*>& cases, const Sensitivities& sensitivities) {
+void print_json(const std::vector<const Case*>& cases) {
   nlohmann::json list = nlohmann::json::array();
   for (const Case* which : cases) {
     list.push_back({{"name", which->name},
@@ -86,40 +48,18 @@ void print_json(const std::vector<const Case*>& cases, const Sensitivities& sens
                     {"correct_by", which->correct_by},
                     {"claim", which->claim},
                     {"cites", which->cites}});
-    const auto at = sensitivities.find(which->name);
-    if (!sensitivities.empty())
-      list.back()["sees"] = at == sensitivities.end() ? nlohmann::json() : json_of(at->second);
   }
   print_out(list.dump(2) + '\n');
 }
 
-/// "1.00 %", or of several metrics "1.00 % to 3.10 %".
-std::string seen_of(const Sensitivities& sensitivities, std::string_view name) {
-  const auto at = sensitivities.find(name);
-  if (at == sensitivities.end()) return "-";
-  const auto [least, most] =
-      std::minmax_element(at->second.begin(), at->second.end(),
-                          [](const auto& a, const auto& b) { return a.smallest < b.smallest; });
-  const std::string from = percent(least->smallest), to = percent(most->smallest);
-  return from == to ? from : from + " to " + to;
-}
-
-void print_table(const std::vector<const Case*>& cases, const Sensitivities& sensitivities) {
+void print_table(const std::vector<const Case*>& cases) {
   std::size_t width = 4;
   for (const Case* which : cases) width = std::max(width, which->name.size());
-  constexpr const char* kLine = "{:<{}}  {:<11}  {:<8}  {:<7}  {:>5}  {}{}\n";
-  const auto seen = [&](const std::string& text) {
-    return sensitivities.empty() ? std::string() : fmt::format("{:<16}  ", text);
-  };
-  std::string table = sensitivities.empty() ? ""
-                                            : "sees: the smallest change that compare finds 8 "
-                                              "times of 10 with five launches a side\n";
-  table +=
-      fmt::format(kLine, "name", width, "kind", "scope", "level", "rows", seen("sees"), "claim");
+  constexpr const char* kLine = "{:<{}}  {:<11}  {:<8}  {:<7}  {:>5}  {}\n";
+  std::string table = fmt::format(kLine, "name", width, "kind", "scope", "level", "rows", "claim");
   for (const Case* which : cases) {
     table += fmt::format(kLine, which->name, width, kind_of(*which), scope_of(*which),
-                         name_of(which->level), rows_at_quick(*which),
-                         seen(seen_of(sensitivities, which->name)), which->claim);
+                         name_of(which->level), rows_at_quick(*which), which->claim);
   }
   print_out(table);
 }
@@ -129,8 +69,7 @@ ExitCode list(const TypedList& typed) {
       selected_cases({.cases = items_of("--cases", typed.cases),
                       .exclude = items_of("--exclude", typed.exclude),
                       .level = level_of(typed.level)});
-  const Sensitivities sensitivities = sensitivities_in(typed.noise);
-  typed.json ? print_json(cases, sensitivities) : print_table(cases, sensitivities);
+  typed.json ? print_json(cases) : print_table(cases);
   return ExitCode::ok;
 }
 
@@ -145,9 +84,6 @@ void add_list(CLI::App& app, Action& chosen) {
   verb->add_option("--exclude", typed->exclude, "Cases to leave out")->type_name("GLOB");
   verb->add_option("--level", typed->level, "Those that this level runs (soak: all)")
       ->type_name(level_names());
-  verb->add_option("--noise", typed->noise,
-                   "A calibrated report: what change of each measured case compare could see")
-      ->type_name("FILE");
   verb->add_flag("--json", typed->json, "As JSON");
   verb->callback([typed, &chosen] { chosen = [typed] { return list(*typed); }; });
 }

@@ -14,7 +14,6 @@
 #include "harness/series.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
-#include "reports/compare/speed/noise.hpp"
 #include "reports/policy/policy.hpp"
 
 namespace tidemark::harness {
@@ -47,14 +46,8 @@ LaunchOptions understood(const LaunchOptions& usual, const CLI::App& verb) {
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
-  if (options.calibrate && verb.count("--launches") == 0) options.launches = kUsualCalibrating;
-  if (options.calibrate && options.launches < kFewestCalibrating)
-    throw UsageError(
-        fmt::format("--calibrate needs at least {} launches to tell what they differ "
-                    "by; give --launches {} or leave it out",
-                    kFewestCalibrating, kUsualCalibrating));
   if (!options.resume.empty() && options.launches > 1)
-    throw UsageError("--resume goes on with one launch; leave --launches and --calibrate out");
+    throw UsageError("--resume goes on with one launch; leave --launches out");
   make_plan(options);  // a mistyped glob is told before anything starts
   return options;
 }

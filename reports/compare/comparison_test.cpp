@@ -370,15 +370,6 @@ TEST(Compare, OneLaunchASideBelievesOnlyThreeFloors) {
   EXPECT_EQ(large.speed.series[0].verdict, SpeedVerdict::regressed);
 }
 
-TEST(Compare, StoredNoiseRaisesTheLeastEffectThatCounts) {
-  std::vector<LaunchFacts> base = facts(side(false));
-  base[0].noise["synthetic.case_0000/rate"] = 0.02;
-  const Comparison made =
-      compare_launches(std::move(base), facts(side(true, {.first_case = -0.05})), {});
-  EXPECT_DOUBLE_EQ(made.speed.series[0].floor, 0.06);
-  EXPECT_NE(made.speed.series[0].verdict, SpeedVerdict::regressed);
-}
-
 TEST(Compare, AGpuWithoutANumberInOneLaunchIsLeftOutOfAll) {
   std::vector<Report> fresh = side(true);
   result_of(fresh[2], 0, 3).verdict = Verdict::fail;

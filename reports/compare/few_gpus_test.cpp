@@ -109,13 +109,5 @@ TEST(FewGpus, TwoLaunchesASideBelieveThreeFloorsOfAGpu) {
   EXPECT_EQ(named_alone(large, 0, SpeedVerdict::regressed), 1U) << show_comparison(large, {});
 }
 
-TEST(FewGpus, StoredNoiseRaisesTheLeastEffectOfAGpuThatCounts) {
-  std::vector<LaunchFacts> base = facts(few_gpus(2, false));
-  base[0].noise["synthetic.case_0000/rate"] = 0.02;
-  const Comparison made = compare_launches(
-      std::move(base), facts(few_gpus(2, true, {.first_gpu = -0.05, .second_gpu = 0.05})), {});
-  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 11U) << show_comparison(made, {});
-}
-
 }  // namespace
 }  // namespace tidemark::reports

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <tuple>
 
-#include "reports/compare/speed/noise.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/schema/waiver.hpp"
@@ -397,7 +396,6 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   Kept kept(made.cases.size());
   add_results(made, kept, report);
   add_series(made, kept, report);
-  made.noise = stored_noise(report);
   for (const auto& [of_case, share] : slowed_cases(report)) made.slowed[of_case] = share;
   return made;
 }

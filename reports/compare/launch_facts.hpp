@@ -94,8 +94,6 @@ struct LaunchFacts {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> behaviours;  // case, GPU: notes
   /// By case and GPU, of results that did not pass; of a case at most kEvidenceOfCase.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Evidence> evidence;
-  /// By "<case>/<metric>", as noise.hpp reads it: from launches without any change.
-  std::map<std::string, double> noise;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
 };
 

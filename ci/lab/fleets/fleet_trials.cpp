@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/speed/noise.hpp"
 #include "reports/compare/speed/outliers.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
@@ -30,7 +29,6 @@ struct Typed {
   std::uint32_t gpus = 8, cases = 100, launches = 5, trials = 200, threads = 2;
   std::uint64_t seed = 1;
   bool outliers = false, brief = false;
-  std::int32_t calibrated = -1;
   FleetNoise noise = {};
   std::vector<std::string> splits;
   std::string write;
@@ -47,24 +45,11 @@ std::vector<LaunchFacts> side_of(const SyntheticFleet& fleet, std::uint32_t laun
   return made;
 }
 
-/// As a base that was made with `run --calibrate`, or one beside a calibration of its own.
-void calibrate(const Typed& typed, const SyntheticFleet& fleet, std::vector<LaunchFacts>& base) {
-  if (typed.calibrated < 0) return;
-  std::vector<LaunchFacts> others;
-  for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(typed.calibrated); ++i) {
-    others.push_back(facts_of(synthetic_launch(fleet, typed.launches + i, false, {}), "other"));
-  }
-  for (const MetricNoise& one : noise_between(others.empty() ? base : others, PairBy::uuid)) {
-    base.front().noise[one.of_case + "/" + one.metric] = one.spread;
-  }
-}
-
 Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& change) {
   const SyntheticFleet fleet{
       .gpus = typed.gpus, .cases = typed.cases, .seed = typed.seed + number, .noise = typed.noise};
-  std::vector<LaunchFacts> base = side_of(fleet, typed.launches, false, change);
-  calibrate(typed, fleet, base);
-  return compare_launches(std::move(base), side_of(fleet, typed.launches, true, change), {});
+  return compare_launches(side_of(fleet, typed.launches, false, change),
+                          side_of(fleet, typed.launches, true, change), {});
 }
 
 bool is_change(SpeedVerdict verdict) {
@@ -364,9 +349,6 @@ int trials_main(int argc, char** argv) {
   app.add_option("--seed", typed.seed, "Of the first trial (1)");
   app.add_flag("--apart", typed.noise.apart, "Each GPU has launch noise of its own");
   app.add_flag("--outliers", typed.outliers, "How often show is right about GPUs that lie apart");
-  app.add_option("--calibrated", typed.calibrated,
-                 "The base holds the noise of so many other launches; 0: of its own")
-      ->check(CLI::Range(0, 100));
   FleetNoise& noise = typed.noise;
   for (const auto& [name, number, what] : {
            std::tuple("--between", &noise.between_cases,

@@ -56,9 +56,7 @@ std::vector<SpeedVerdict> judge_gpus(const Series& series, const Effects& effect
     // Nearly all: whether they are the same or only may be is no question here, and dear to answer.
     if (!(std::abs(effect.effect) >= series.floor)) continue;
     if (std::isnan(effect.q)) continue;  // nothing says how far a GPU lies off by chance
-    // Noise is stored for the mean of a launch; one GPU has more of it, which its own spread shows.
-    made[i] = judge_effect(effect, floor_of(series.noise, series.floor), policy.false_discovery,
-                           is_few(effect));
+    made[i] = judge_effect(effect, series.floor, policy.false_discovery, is_few(effect));
   }
   return made;
 }
@@ -76,11 +74,10 @@ SpeedVerdict in_view_of_all(SpeedVerdict own, const Effect& total, double floor)
 void add_gpu_findings(GpusApart& made, const Series& series, const Effects& effects,
                       const std::vector<SpeedVerdict>& verdicts) {
   GpusByVerdict found;
-  const double floor = floor_of(series.noise, series.floor);
   for (std::size_t i = 0; i < verdicts.size(); ++i) {
     if (verdicts[i] != SpeedVerdict::regressed && verdicts[i] != SpeedVerdict::improved) continue;
     const Effect in_all = effects.total_of(i);
-    const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, floor);
+    const SpeedVerdict verdict = in_view_of_all(verdicts[i], in_all, series.floor);
     found.add(verdict, series.gpus[i], {.total = in_all.effect, .own = effects.rows[i]});
   }
   found.move_to(made.findings, series.of_case, series.metric, false);
@@ -91,7 +88,7 @@ using UnsteadyGpus = std::map<std::uint32_t, UnsteadyGpu>;
 
 void note_unsteady(UnsteadyGpus& made, const Series& series, const Effects& effects,
                    const std::vector<SpeedVerdict>& verdicts) {
-  const double least = kFewLaunchesFloors * floor_of(series.noise, series.floor);
+  const double least = kFewLaunchesFloors * series.floor;
   for (std::size_t i = 0; i < effects.rows.size(); ++i) {
     const Effect& effect = effects.rows[i];
     if (std::isnan(effect.q) || is_few(effect)) continue;

@@ -344,8 +344,7 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   const std::vector<Prior> priors = priors_of(made.rows, made.exact, facts.kind);
   std::vector<double> p;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const double known = facts.known_spread.empty() ? kNoNumber : facts.known_spread[row];
-    Prior prior = std::isnan(known) ? priors[row] : Prior{.variance = known * known};
+    Prior prior = priors[row];
     const double variance = made.rows[row].spread * made.rows[row].spread;
     if (!facts.metrics && variance > kAlone * prior.variance) prior = {};
     moderate(made.rows[row], prior);
@@ -371,20 +370,6 @@ void test_single_launches(const std::vector<Effect*>& rows) {
     moderate(*row, prior);
     finish(*row);
   }
-}
-
-std::vector<double> spreads_of_launches(const LaunchMatrix& matrix) {
-  const std::vector<bool> exact = exact_rows(matrix);
-  const LaunchMatrix own = without(matrix, shift_of(matrix, exact), exact);
-  const std::vector<double> weights = weights_of(own, exact);
-  const std::vector<double> even(matrix.launches, 1.0);
-  std::vector<double> spreads;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    const Moments moments = moments_of(own.row(row), exact[row] ? even : weights);
-    const double degrees = static_cast<double>(moments.n) - 1;
-    spreads.push_back(degrees > 0 ? std::sqrt(moments.squares / degrees) : kNoNumber);
-  }
-  return spreads;
 }
 
 std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests) {

@@ -78,9 +78,6 @@ inline constexpr std::size_t kFewestRowsForShift = 4;
 
 /// What moderated_effects may know of its rows beside their values; each by row, or empty.
 struct RowFacts {
-  /// Standard deviation of a launch where it is known from launches without any change, else NaN;
-  /// it takes the place of what the other rows say.
-  std::vector<double> known_spread = {};
   /// Rows of one kind, of one unit say, scatter alike: their variances are drawn towards each
   /// other.
   std::vector<std::uint32_t> kind = {};
@@ -98,15 +95,8 @@ void test_single_launches(const std::vector<Effect*>& rows);
 LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
                      const std::vector<bool>& exact);
 
-/// How much launches without any change between them differ, by the same steps as an effect: the
-/// shared shift taken off, launches that scatter counted less. One standard deviation a row,
-/// natural logarithm; NaN with fewer than two launches. Not drawn towards that of all rows: it is
-/// what a row is drawn to later, and cycles that never change would pull those of products to
-/// nothing.
-std::vector<double> spreads_of_launches(const LaunchMatrix& matrix);
-
-/// Degrees of freedom that a known variance is worth beside a row's own, and at most that of fewer
-/// than ten rows: few agree by chance. Simulated with 100 cases whose noise differs by a log-sd of
+/// Degrees of freedom that the variance of fewer than ten rows is worth at most beside a row's own:
+/// few agree by chance. Simulated with 100 cases whose noise differs by a log-sd of
 /// 0.5: 4 keeps false alarms below 5 % and finds most.
 inline constexpr double kPriorDegrees = 4;
 

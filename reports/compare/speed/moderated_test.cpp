@@ -76,15 +76,6 @@ TEST(Moderated, AShiftOfAllRowsIsTakenOffEachAndGivenApart) {
   EXPECT_NEAR(made.rows[3].effect, 1, 1e-12);
 }
 
-TEST(Moderated, KnownSpreadServesWhereOneLaunchASideHasNone) {
-  LaunchMatrix matrix(1, 2, 1);
-  matrix.values = {0, 1};
-  EXPECT_TRUE(std::isnan(moderated_effects(matrix).rows[0].p));
-  const Effects made = moderated_effects(matrix, {.known_spread = {0.1}});
-  EXPECT_DOUBLE_EQ(made.rows[0].spread, 0.1);
-  EXPECT_LT(made.rows[0].p, 0.01);
-}
-
 TEST(Moderated, ALaunchInWhichAllRowsScatterCountsLess) {
   LaunchMatrix matrix(12, 6, 3);
   for (std::size_t row = 0; row < 12; ++row) {

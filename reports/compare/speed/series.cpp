@@ -133,16 +133,6 @@ std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Source
   return {};
 }
 
-/// Of the base alone: what is judged must not say how much of it is noise.
-double stored_noise(const Pairing& pairing, const std::string& key) {
-  double most = std::numeric_limits<double>::quiet_NaN();
-  for (std::size_t launch = 0; launch < pairing.base; ++launch) {
-    const auto& noise = pairing.launches[launch]->noise;
-    if (const auto at = noise.find(key); at != noise.end()) most = std::fmax(most, at->second);
-  }
-  return most;
-}
-
 }  // namespace
 
 const SeriesOfLaunch& first_of(const Sources& sources) {
@@ -180,7 +170,6 @@ std::vector<Series> series_of(const Pairing& pairing) {
     const SeriesOfLaunch& first = first_of(sources);
     series.unit = first.unit;
     series.higher_is_better = first.higher_is_better;
-    series.noise = stored_noise(pairing, pairing.cases[key.first] + "/" + key.second);
     const std::vector<std::size_t> any = launches_with(pairing, sources);
     const std::vector<std::size_t> launches = whole_launches(pairing, sources, any);
     series.launches_left_out = any.size() - launches.size();

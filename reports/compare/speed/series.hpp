@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -33,8 +32,7 @@ struct Series {
   std::size_t launches_left_out = 0;
   LaunchMatrix goodness{0, 0, 0};  // GPUs x launches: logarithm, above for better
   LaunchMatrix tails{0, 0, 0};     // GPUs x launches: SeriesOfLaunch::tails
-  double floor = 0;                // least effect that counts in this case, before its noise
-  double noise = std::numeric_limits<double>::quiet_NaN();  // stored, NaN without
+  double floor = 0;                // least effect that counts in this case
 };
 
 /// By case (of the pairing) and metric, by launch: the series there, nullptr where it has none.

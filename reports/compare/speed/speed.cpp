@@ -86,9 +86,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                     .metric = series.metric,
                     .unit = series.unit,
                     .higher_is_better = series.higher_is_better};
-  made.floor_given = series.floor;
-  made.floor = floor_of(series.noise, series.floor);
-  made.noise = series.noise;
+  made.floor_given = made.floor = series.floor;
   made.launches = means_of(series.goodness, left_out);
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     if (!left_out[i]) made.mean_over.push_back(series.gpus[i]);
@@ -109,7 +107,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
       }));
   made.tails = means_of(series.tails, left_out);
   fill_means(made, no_effects(pairing.launches.size()), pairing.base);
-  made.smallest_seen = made.smallest_stored = made.own.effect = kNoNumber;
+  made.smallest_seen = made.own.effect = kNoNumber;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
   } else if (made.gpus == 0) {
@@ -269,15 +267,9 @@ LaunchMatrix matrix_of(const SpeedComparison& made, const Pairing& pairing) {
   return matrix;
 }
 
-/// `one_gpu`: without the stored noise, which is that of means; one GPU has more of it, which its
-/// own spread shows.
-void test_series(SpeedComparison& made, const Pairing& pairing, bool one_gpu) {
-  const std::vector<std::size_t> judged = judged_of(made);
-  RowFacts facts{.kind = kinds_of(made, judged), .metrics = true};
-  for (const std::size_t i : judged) {
-    facts.known_spread.push_back(one_gpu ? kNoNumber : made.series[i].noise);
-  }
-  made.effects = moderated_effects(matrix_of(made, pairing), facts);
+void test_series(SpeedComparison& made, const Pairing& pairing) {
+  made.effects = moderated_effects(matrix_of(made, pairing),
+                                   {.kind = kinds_of(made, judged_of(made)), .metrics = true});
 }
 
 std::vector<double> q_of(const std::vector<Effect>& effects) {
@@ -329,17 +321,13 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.exact = made.effects.exact[row];
     finding.in_all = made.effects.total_of(row);
     fill_means(finding, made.effects, pairing.base);
-    if (finding.exact) finding.floor = floor_of(finding.noise, kExactFloors * finding.floor_given);
+    if (finding.exact) finding.floor = kExactFloors * finding.floor_given;
     const bool few = is_few(finding.own);
     const double alpha = alpha_of(finding.own, policy, one_gpu);
     const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
     finding.verdict = in_view_of(own, finding, made.shared);
     finding.smallest_seen =
         smallest_seen(finding.own, finding.in_all, finding.floor, judged.size(), alpha);
-    SpeedPolicy of_case = policy;
-    of_case.floor = finding.floor;
-    finding.smallest_stored = smallest_effect(
-        finding.noise, std::min(finding.own.base, finding.own.fresh), judged.size(), of_case);
     if (finding.verdict != SpeedVerdict::ambiguous) continue;
     finding.why = why_ambiguous(finding, own, few);
     finding.launches_needed = launches_to_decide(finding);
@@ -452,29 +440,12 @@ bool has_no_value(const Series& series) {
 
 bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
 
-double floor_of(double noise, double floor) {
-  return std::isnan(noise) ? floor : std::max(floor, kNoiseFloors * noise);
-}
-
 double floor_of(std::string_view case_name, const SpeedPolicy& policy) {
   double floor = policy.floor;
   for (const CaseFloor& one : policy.floors) {
     if (glob_matches(one.cases, case_name)) floor = one.floor;
   }
   return floor;
-}
-
-double smallest_effect(double spread, std::size_t launches, std::size_t tests,
-                       const SpeedPolicy& policy) {
-  if (std::isnan(spread) || launches == 0) return kNoNumber;
-  const auto side = static_cast<double>(launches);
-  const Effect effect{.base = launches,
-                      .fresh = launches,
-                      .spread = spread,
-                      .standard_error = spread * std::sqrt(2 / side),
-                      .degrees = 2 * side - 2 + kPriorDegrees};
-  return smallest_seen(effect, effect, floor_of(spread, policy.floor), tests,
-                       alpha_of(effect, policy));
 }
 
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few) {
@@ -502,8 +473,8 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
     made.series.push_back(finding_of(all[i], pairing, apart.left_out[i]));
   }
   GpusAlone alone = gpus_alone(all, pairing);
-  test_series(made, pairing, false);
-  for (auto& [gpu, one] : alone) test_series(one, pairing, true);
+  test_series(made, pairing);
+  for (auto& [gpu, one] : alone) test_series(one, pairing);
   hold_false_discoveries(made.effects, alone);
   warn_of_launches(made, pairing, policy);
   judge_series(made, pairing, policy, false);

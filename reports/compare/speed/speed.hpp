@@ -52,8 +52,6 @@ inline constexpr std::size_t kFewestLaunches = 3;
 inline constexpr std::size_t kSureLaunches = 5;
 /// With fewer than kFewestLaunches, an effect must be this many times the floor.
 inline constexpr double kFewLaunchesFloors = 3;
-/// The floor is at least this many standard deviations of a launch without any change.
-inline constexpr double kNoiseFloors = 3;
 /// Of the floor, of a metric that hardly differs from launch to launch (Effects::exact): half a
 /// percent more cycles are a change.
 inline constexpr double kExactFloors = 0.2;
@@ -63,10 +61,7 @@ inline constexpr double kTailFloors = 3;
 /// Fewer than kFewestLaunches on a side.
 bool is_few(const Effect& effect);
 
-/// The least effect that counts where launches without any change scatter by `noise` (or NaN).
-double floor_of(double noise, double floor);
-
-/// The least effect that counts in a case, before its noise.
+/// The least effect that counts in a case.
 double floor_of(std::string_view case_name, const SpeedPolicy& policy);
 
 /// One metric of one case. Effects are in natural logarithms, above 0 for better.
@@ -83,11 +78,9 @@ struct SpeedFinding {
   bool exact = false;          // Effects::exact: judged by a fifth of the floor
   std::string reference = {};  // what other GPUs of the model have; empty where it is not known
   double floor = 0;            // least effect that counts
-  double floor_given = 0;      // the same as asked for, before noise and exactness
-  double noise = 0;            // stored standard deviation without any change, NaN without
+  double floor_given = 0;      // the same as asked for, before exactness
   std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: it is not
   double smallest_seen = 0;         // least own effect that would have been found 8 times of 10
-  double smallest_stored = 0;       // the same by the stored spread alone, NaN without
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones
   std::vector<std::uint32_t> without = {};    // of those: with no value in some launch
@@ -162,12 +155,6 @@ struct SpeedComparison {
 std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding);
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy);
-
-/// Least effect, natural logarithm, that is found 8 times of 10 with so many launches a side, of a
-/// metric whose launches have this standard deviation, if it is the only one among `tests` metrics
-/// that changed. NaN of NaN.
-double smallest_effect(double spread, std::size_t launches, std::size_t tests,
-                       const SpeedPolicy& policy = {});
 
 /// The verdict on an effect with this floor. `few`: fewer than kFewestLaunches on a side.
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few);

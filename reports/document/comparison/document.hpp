@@ -40,8 +40,7 @@ inline constexpr SpeedColumn kSpeedColumns[] = {{"verdict", "finding"},
                                                 {"why", "why"},
                                                 {">q", "q"},
                                                 {">counts from", "floor_percent"},
-                                                {">would be seen", "smallest_seen_percent"},
-                                                {">by stored noise", ""}};
+                                                {">would be seen", "smallest_seen_percent"}};
 std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding);
 
 /// The values of a metric by launch; nullptr where a launch has none.

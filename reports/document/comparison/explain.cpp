@@ -90,17 +90,9 @@ void put_tests(std::vector<Block>& page, const Comparison& comparison,
   }
   put(page, fmt::format("  p {:.3g}, after Benjamini-Hochberg over {} metrics {:.3g}", own.p,
                         comparison.speed.effects.rows.size(), own.q));
+  put(page, fmt::format("  least effect that counts {}", percent(finding.floor)));
   put(page,
-      fmt::format("  least effect that counts {}{}", percent(finding.floor),
-                  std::isnan(finding.noise) ? "; no launches without a change are stored"
-                                            : fmt::format("; stored spread without any change {}",
-                                                          percent(finding.noise))));
-  put(page,
-      fmt::format(
-          "  would have been seen 8 times of 10: {}{}", percent(finding.smallest_seen),
-          std::isnan(finding.smallest_stored)
-              ? ""
-              : fmt::format("; by the stored spread alone {}", percent(finding.smallest_stored))));
+      fmt::format("  would have been seen 8 times of 10: {}", percent(finding.smallest_seen)));
 }
 
 void put_metric(std::vector<Block>& page, const Comparison& comparison,

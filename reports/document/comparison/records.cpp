@@ -193,10 +193,10 @@ Json speed_of(const Comparison& comparison) {
                     {"total", finding.total},
                     {"reference", finding.reference},
                     {"floor", finding.floor},
-                    {"noise", finding.noise},
+                    {"noise", nullptr},  // as without a stored one, which older versions took
                     {"launches_needed", finding.launches_needed},
                     {"smallest_seen", finding.smallest_seen},
-                    {"smallest_by_stored_noise", finding.smallest_stored},
+                    {"smallest_by_stored_noise", nullptr},
                     {"gpus", finding.gpus},
                     {"gpus_left_out", finding.gpus_left_out}});
   }

@@ -116,8 +116,7 @@ std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& findi
           text_cell(finding.why),
           number_cell(if_compared(finding.own.q)),
           percent_cell(finding.floor),
-          percent_cell(if_compared(finding.smallest_seen)),
-          percent_cell(finding.smallest_stored)};
+          percent_cell(if_compared(finding.smallest_seen))};
 }
 
 std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,

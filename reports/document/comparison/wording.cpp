@@ -450,10 +450,6 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
   }
   if (why && !finding.why.empty()) text += "; " + finding.why;
   if (!finding.reference.empty()) text += "; others of the model " + finding.reference;
-  if (!std::isnan(finding.smallest_stored)) {
-    text += fmt::format("; by the stored noise {} would have been seen",
-                        percent(finding.smallest_stored));
-  }
   return text;
 }
 
