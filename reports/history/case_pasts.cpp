@@ -52,8 +52,9 @@ std::string row_in(std::string_view arguments) {
 /// A failure without an answer. A GPU that was lost has not passed either.
 struct Unanswered {
   Extent extent;  // the largest
-  std::uint32_t launch = 0;
-  bool lost = false;  // the newest of them is the loss of the GPU
+  // The newest launch that failed there, and the newest that lost the GPU.
+  std::optional<std::uint32_t> bad = {}, lost = {};
+  bool waived = false;  // that failure
 };
 using Open = std::map<std::uint32_t, Unanswered>;  // by GPU
 
@@ -79,12 +80,23 @@ void follow(Open& open, const Chronicle& all, const PastResults& results) {
     if (is_bad(verdict) || is_lost(verdict) || verdict == Verdict::waived) {
       Unanswered& one = open.try_emplace(gpus[i], Unanswered{.extent = extent}).first->second;
       if (covers(extent, one.extent)) one.extent = extent;
-      one.launch = results.launch;
-      one.lost = is_lost(verdict);
+      (is_lost(verdict) ? one.lost : one.bad) = results.launch;
+      if (!is_lost(verdict)) one.waived = verdict == Verdict::waived;
     } else if (const auto at = open.find(gpus[i]); verdict == Verdict::pass && at != open.end()) {
       if (covers(extent, at->second.extent)) open.erase(at);
     }
   }
+}
+
+/// Whether a failure of an earlier launch has no answer, and `said` of this one is none. A waiver
+/// of another GPU answers for what was waived alone.
+bool is_open(const Open& open, CaseState said, std::uint32_t launch) {
+  if (said == CaseState::failing) return false;
+  return std::any_of(open.begin(), open.end(), [&](const auto& each) {
+    const Unanswered& one = each.second;
+    if (one.lost && *one.lost < launch) return true;
+    return one.bad && *one.bad < launch && !(one.waived && said == CaseState::waived);
+  });
 }
 
 bool is_told(CaseState state) {
@@ -131,14 +143,12 @@ CasePast past_of(const History& history, const std::string& name, bool is_virtua
   for (const PastResults& each : results) {
     follow(open, all, each);
     const CaseState said = state_of(each);
-    const bool unanswered =
-        (said == CaseState::passing || said == CaseState::quiet) && !open.empty();
-    take(past, told, each, unanswered ? CaseState::open : said);
+    take(past, told, each, is_open(open, said, each.launch) ? CaseState::open : said);
   }
   for (const auto& [gpu, one] : open) {
     past.open_gpus.push_back(gpu);
-    std::optional<std::uint32_t>& newest = one.lost ? past.open_lost : past.open_bad;
-    newest = std::max(newest, std::optional(one.launch));
+    past.open_bad = std::max(past.open_bad, one.bad);
+    past.open_lost = std::max(past.open_lost, one.lost);
   }
   for (std::size_t i = results.back().launch + 1; i < all.launches.size(); ++i) {
     past.launches_without += all.launches[i].is_virtual == is_virtual ? 1U : 0U;

@@ -52,9 +52,9 @@ struct ChangeEvent {
   std::vector<SetupChange> setup;    // what else was not the same
 };
 
-/// What is known of a case: what the newest launch says that has it, but a pass or a skip says
-/// nothing about a failure (waived or not) of another GPU, of a higher level or of more rows; the
-/// case stays `open` then.
+/// What is known of a case: what the newest launch says that has it. Only a pass as large on the
+/// same GPU ends a failure (waived or not) or the loss of a GPU; after anything else, such as a
+/// launch that was interrupted, the case is `open`.
 enum class CaseState { failing, open, lacking, waived, passing, quiet };
 
 struct CasePast {

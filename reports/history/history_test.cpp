@@ -298,6 +298,32 @@ TEST(History, ASkipEndsNoFailure) {
   EXPECT_EQ(after_failure(skipped).state, CaseState::open);
 }
 
+TEST(History, ANightThatDidNotRunACaseEndsNoFailureOfIt) {
+  const CasePast past = after_failure([](LaunchFacts& facts) {
+    facts.verdicts = {Verdict::not_run, Verdict::not_run};
+    facts.series.clear();
+  });
+  EXPECT_EQ(past.state, CaseState::open);
+  EXPECT_EQ(past.open_bad, std::optional<std::uint32_t>(0));
+}
+
+TEST(History, TheLossOfAGpuEndsNoFailureOfIt) {
+  const CasePast past = after_failure([](LaunchFacts& facts) {
+    facts.verdicts[1] = Verdict::gpu_lost;
+    facts.series.clear();
+  });
+  EXPECT_EQ(past.state, CaseState::open);
+  EXPECT_EQ(past.open_bad, std::optional<std::uint32_t>(0));
+  EXPECT_EQ(past.open_lost, std::optional<std::uint32_t>(1));
+}
+
+TEST(History, AWaiverOfOneGpuEndsNoFailureOfAnother) {
+  const auto other = [](LaunchFacts& facts) { facts.verdicts = {Verdict::waived, Verdict::skip}; };
+  EXPECT_EQ(after_failure(other).state, CaseState::open);
+  const auto same = [](LaunchFacts& facts) { facts.verdicts[1] = Verdict::waived; };
+  EXPECT_EQ(after_failure(same).state, CaseState::waived);
+}
+
 TEST(History, FewerRowsOfAnotherSuiteEndAFailure) {
   const auto rewritten = [](LaunchFacts& facts) {
     facts.factors.push_back({"suite_tree", "other"});
