@@ -95,7 +95,34 @@ struct CandidateFamilies {
   std::vector<Candidate> level, apart;
 };
 
-CandidateFamilies candidates_of(const History& made) {
+/// Whether no launch of that level came after the night of this one.
+bool is_newest(const Chronicle& all, const MetricKey& key, std::uint32_t launch) {
+  const std::string& night = all.launches[launch].series_id;
+  return std::none_of(all.launches.begin() + launch + 1, all.launches.end(), [&](const auto& one) {
+    const bool same_night = !night.empty() && one.series_id == night;
+    return !same_night && one.level == key.level && one.is_virtual == key.is_virtual;
+  });
+}
+
+/// `own`: what the GPU or the typical one gives in all, in the nights of `line`.
+void add_newest(History& made, const Candidate& of, const Line& line, const Line& own) {
+  const double floor = made.options.floor, step = newest_step(line.values, floor);
+  if (step * newest_step(own.values, floor) <= 0) return;
+  if (!is_newest(made.chronicle, made.metrics[of.metric].key, line.last.back())) return;
+  const std::size_t nights = line.values.size() - 2;
+  made.newest.push_back({.metric = of.metric,
+                         .gpu = of.gpu,
+                         .apart = of.apart,
+                         .before = line.last[nights - 1],
+                         .after = line.first.back(),
+                         .step = step,
+                         .from = std::exp(own.values.back() - step),
+                         .to = std::exp(own.values.back()),
+                         .p = std::nan(""),
+                         .nights = nights});
+}
+
+CandidateFamilies candidates_of(History& made) {
   CandidateFamilies found;
   for (std::uint32_t i = 0; i < made.metrics.size(); ++i) {
     const MetricLevels levels = levels_of(made.chronicle, *made.metrics[i].values);
@@ -106,17 +133,22 @@ CandidateFamilies candidates_of(const History& made) {
       found.level.push_back({.metric = i,
                              .p = strongest_change(typical.values, floor),
                              .worth = worth_of_steady(typical.values)});
+      add_newest(made, found.level.back(), typical, typical);
     }
     for (const std::size_t gpu : lines.gpus) {
       const Line line = line_of(made.chronicle, levels, gpu, lines.apart);
-      (lines.apart ? found.apart : found.level)
-          .push_back({.metric = i,
-                      .gpu = levels.gpus[gpu],
-                      .apart = lines.apart,
-                      .p = strongest_change(line.values, floor),
-                      .worth = worth_of_steady(line.values)});
+      std::vector<Candidate>& family = lines.apart ? found.apart : found.level;
+      family.push_back({.metric = i,
+                        .gpu = levels.gpus[gpu],
+                        .apart = lines.apart,
+                        .p = strongest_change(line.values, floor),
+                        .worth = worth_of_steady(line.values)});
+      add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false));
     }
   }
+  std::stable_sort(made.newest.begin(), made.newest.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.step) > std::abs(b.step);
+  });
   return found;
 }
 

@@ -29,6 +29,7 @@ struct LevelChange {
   double step = 0;                      // natural logarithm of the value
   double from = 0, to = 0;              // levels, in the unit
   double p = 1;                         // of its series, all splits of it counted
+  std::size_t nights = 0;               // of a newest night: those that it lies outside of
 
   bool is_worse(const MetricKey& key) const { return (step < 0) == key.higher_is_better; }
 };
@@ -84,6 +85,7 @@ struct History {
   std::vector<MetricPast> metrics;
   std::vector<LevelChange> changes;
   std::vector<ChangeEvent> events;  // the newest first
+  std::vector<LevelChange> newest;  // newest nights outside all before, the largest step first
   std::vector<CasePast> cases;      // failing, open, waived, lacking, then those that failed once
 
   History() = default;

@@ -52,6 +52,34 @@ Chronicle nights_of_five(double step_in_last_three) {
   return all;
 }
 
+TEST(History, ANightOutsideAllBeforeIsNoChangeAndNamed) {
+  const History made = history_of(step_chronicle(20, 18, 0.7), {});
+  EXPECT_TRUE(made.changes.empty());
+  ASSERT_EQ(made.newest.size(), 1U);
+  EXPECT_EQ(made.newest[0].gpu, kNoRow);
+  EXPECT_EQ(made.newest[0].after, 19U);
+  EXPECT_EQ(made.newest[0].nights, 18U);
+  EXPECT_NEAR(std::expm1(made.newest[0].step), -0.3, 0.003);
+  EXPECT_NEAR(made.newest[0].to, 420, 3);
+}
+
+TEST(History, ANightWithinThoseBeforeIsNotNamed) {
+  EXPECT_TRUE(history_of(step_chronicle(20, 20, 1), {}).newest.empty());
+  // Three nights are a level.
+  EXPECT_TRUE(history_of(step_chronicle(20, 17, 0.7), {}).newest.empty());
+}
+
+TEST(History, ANightThatOneGpuSpentOutsideNamesThatGpu) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    const double level = 600 + 0.2 * wobble(i);
+    record_launch(all, night(i, {level, level, level * (i < 11 ? 1 : 0.7), level}));
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.newest.size(), 1U);
+  EXPECT_EQ(made.chronicle.gpus[made.newest[0].gpu].key, "GPU-2");
+}
+
 TEST(History, LaunchesOfOneNightAreOnePoint) {
   EXPECT_TRUE(history_of(nights_of_five(0), {}).changes.empty());
 }

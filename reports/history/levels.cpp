@@ -240,6 +240,15 @@ double strongest_change(std::span<const double> values, double floor) {
   return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
 }
 
+double newest_step(std::span<const double> values, double floor) {
+  if (values.size() < kLeastSeries + 2) return 0;
+  const auto others = values.first(values.size() - 2);
+  const auto [low, high] = std::minmax_element(others.begin(), others.end());
+  const double most = std::max(floor, (*high - *low) / 2), newest = values.back();
+  if (newest >= *low - most && newest <= *high + most) return 0;
+  return newest - median_of({others.begin(), others.end()});
+}
+
 double worth_of_steady(std::span<const double> values) {
   return values.size() < kLeastSeries ? 1 : worth_of(without_odd(values), {});
 }

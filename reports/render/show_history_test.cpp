@@ -42,6 +42,16 @@ TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
   }
 }
 
+TEST(ShowHistory, SaysWhereTheNewestNightLiesOutsideThoseBefore) {
+  const History made = history_of(step_chronicle(20, 18, 0.7), {});
+  const std::string text = show_history(made, {.columns = 200});
+  EXPECT_TRUE(has(text, "2026-09-20T00:00:00Z  newest night lies outside what 18 nights had"))
+      << text;
+  EXPECT_TRUE(has(text, "worse  -30.0 %  gemm.local.speed rate (nightly)")) << text;
+  const auto json = nlohmann::json::parse(history_json(made, {}));
+  EXPECT_EQ(json.at("newest_nights_outside")[0].at("nights"), 18);
+}
+
 TEST(ShowHistory, SaysThatGpusOfAnonymisedLaunchesAreNotFollowed) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 2; ++i) {

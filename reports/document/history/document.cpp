@@ -86,6 +86,26 @@ Document headed(const History& history, const ShowOptions& options) {
   return made;
 }
 
+Line change_line(const History& history, const LevelChange& change) {
+  const MetricKey& key = history.metrics[change.metric].key;
+  const bool worse = change.is_worse(key);
+  const std::string word = worse ? "worse" : "better";
+  return {.text = {ours(fmt::format("{}  {}  ", word, step_text(change.step))), title_of(key), "  ",
+                   fmt::format("{}, {}", levels_text(history, change), gpu_text(history, change))},
+          .heading = word.size(),
+          .tone = worse ? Tone::bad : Tone::good,
+          .indent = 2 * kIndent};
+}
+
+/// A night is no level yet.
+Finding newest_of(const History& history, const LevelChange& change) {
+  return {.heading = when(history, change.after),
+          .text = {fmt::format("newest night lies outside what {} had",
+                               plural(change.nights, "night"))},
+          .more = {change_line(history, change)},
+          .most_more = {.terminal = 1, .page = 1, .review = 1}};
+}
+
 /// `factors`: of what changed with it.
 Finding event_of(const History& history, const ChangeEvent& event, std::size_t factors) {
   const Chronicle& all = history.chronicle;
@@ -97,22 +117,15 @@ Finding event_of(const History& history, const ChangeEvent& event, std::size_t f
                .most_more = {.terminal = 8, .page = 30, .review = 8},
                .more_what = "metric"};
   for (const std::size_t index : event.changes) {
-    const LevelChange& change = history.changes[index];
-    const MetricKey& key = history.metrics[change.metric].key;
-    const bool worse = change.is_worse(key);
-    const std::string word = worse ? "worse" : "better";
-    made.more.push_back(
-        {.text = {ours(fmt::format("{}  {}  ", word, step_text(change.step))), title_of(key), "  ",
-                  fmt::format("{}, {}", levels_text(history, change), gpu_text(history, change))},
-         .heading = word.size(),
-         .tone = worse ? Tone::bad : Tone::good,
-         .indent = 2 * kIndent});
+    made.more.push_back(change_line(history, history.changes[index]));
   }
   return made;
 }
 
 Section events_of(const History& history) {
   Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 18'000};
+  made.add(List{history.newest.size(), kMost, "metric",
+                [&history](std::size_t i) { return newest_of(history, history.newest[i]); }});
   if (history.events.empty()) {
     made.add(Line{.as = Line::As::paragraph, .text = {"No change of a metric was told."}}, kOnPage);
     return made;
@@ -262,7 +275,9 @@ std::string metrics_summary(const History& history) {
   const auto of = [&](Judged judged) { return grouped(counts[static_cast<std::size_t>(judged)]); };
   return fmt::format("{} of {} changed, {} steady, {} drifting, {} with fewer than {} nights",
                      of(Judged::changed), plural(history.metrics.size(), "metric"),
-                     of(Judged::steady), of(Judged::drifting), of(Judged::too_short), kLeastSeries);
+                     of(Judged::steady), of(Judged::drifting), of(Judged::too_short),
+                     kLeastSeries) +
+         (history.newest.empty() ? "" : "; newest night lies outside all before");
 }
 
 Document document_of(const History& history, const ShowOptions& options) {

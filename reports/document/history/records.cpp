@@ -231,6 +231,7 @@ Json case_json(const History& history, const CasePast& past) {
 
 std::string history_json(const History& history, const ShowOptions& options) {
   Json metrics = Json::array(), events = Json::array(), cases = Json::array();
+  Json newest = Json::array();
   for (const MetricPast& metric : history.metrics) metrics.push_back(metric_json(history, metric));
   for (const ChangeEvent& event : history.events) {
     events.push_back({{"last_launch_before", event.before},
@@ -240,11 +241,17 @@ std::string history_json(const History& history, const ShowOptions& options) {
                       {"setup", setup_json(event.setup)}});
   }
   for (const CasePast& past : history.cases) cases.push_back(case_json(history, past));
+  for (const LevelChange& change : history.newest) {
+    newest.push_back(change_json(history, change));
+    newest.back()["metric"] = title_of(history.metrics[change.metric].key);
+    newest.back()["nights"] = change.nights;
+  }
   const Json made = {{"launches", launches_of(history.chronicle)},
                      {"refused", options.refused},
                      {"floor_percent", 100 * history.options.floor},
                      {"metrics", metrics},
                      {"events", events},
+                     {"newest_nights_outside", newest},
                      {"cases", cases}};
   // Names of reports are bytes: what is no UTF-8 must not be an exception.
   return made.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
