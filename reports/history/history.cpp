@@ -183,6 +183,7 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
       worths.push_back(change_points(line.values, made.options.floor, most_p).worth);
     }
   }
+  std::erase_if(worths, [](double worth) { return std::isnan(worth); });
   return worths.empty() ? 1 : std::min(1.0, median_of(std::move(worths)));
 }
 

@@ -16,6 +16,8 @@ namespace tidemark::reports {
 
 namespace {
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 /// Of one launch, from neighbouring launches, so that steps do not count.
 double spread_of(std::span<const double> values) {
   constexpr double kMadToSd = 1.4826;
@@ -182,13 +184,15 @@ std::vector<double> without_levels(std::span<const double> values,
 
 /// What share of the values counts where each goes with those before it: one over the sum of the
 /// correlations at all lags, those up to the square root of the length, the later the less (Newey
-/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart.
+/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart, NaN where they differ
+/// by rounding alone.
 double worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
   const std::vector<double> left = without_levels(values, at);
   double squares = 0;
   for (const double value : left) squares += value * value;
-  if (!(squares > 0)) return 1;
   const auto n = static_cast<double>(left.size());
+  constexpr double kRounding = 1e-6;  // a median is kept with seven digits
+  if (squares <= n * kRounding * kRounding) return kNaN;
   const auto lags = static_cast<std::size_t>(std::sqrt(n));
   double sum = 1;
   for (std::size_t lag = 1; lag <= lags; ++lag) {
@@ -305,8 +309,6 @@ double discovery_threshold(std::vector<double> p, double rate) {
 // Median polish of a table with holes.
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 void fill(MetricLevels& made, const Chronicle& all, std::span<const PastValues> values) {
   std::map<std::uint32_t, std::size_t> rows;

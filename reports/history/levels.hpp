@@ -46,7 +46,7 @@ struct Changes {
   double worth = 1;  // what share of the values counts, where each goes with the one before it
 };
 
-/// The same of a series without any change.
+/// The same of a series without any change; NaN of one that says nothing, as it never moves.
 double worth_of_steady(std::span<const double> values);
 
 /// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between

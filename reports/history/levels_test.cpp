@@ -103,6 +103,7 @@ TEST(ChangePoints, SeriesThatGoWithTheirPastAreWorthFewerValues) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i / 8 % 2 == 0 ? 0.003 : -0.003;
   EXPECT_LT(worth_of_steady(values), 0.4);
   EXPECT_GT(worth_of_steady(stairs(64, {})), 0.6);
+  EXPECT_TRUE(std::isnan(worth_of_steady(std::vector<double>(64, std::log(0.7)))));
 }
 
 }  // namespace
