@@ -161,20 +161,10 @@ CasePast past_of(const History& history, const std::string& name, bool is_virtua
 }
 
 int rank_of(const CasePast& past) {
-  switch (past.state) {
-    case CaseState::failing:
-      return 0;
-    case CaseState::open:
-      return 1;
-    case CaseState::waived:
-      return 2;
-    case CaseState::lacking:
-      return 3;
-    case CaseState::passing:
-    case CaseState::quiet:
-      break;
-  }
-  return past.first_bad ? 4 : 5;
+  const bool over = past.state == CaseState::passing || past.state == CaseState::quiet;
+  return static_cast<int>(!over            ? past.state
+                          : past.first_bad ? CaseState::passing
+                                           : CaseState::quiet);
 }
 
 }  // namespace
@@ -194,21 +184,9 @@ std::vector<CasePast> case_pasts(const History& history) {
 }
 
 std::string_view name_of(CaseState state) {
-  switch (state) {
-    case CaseState::failing:
-      return "failing";
-    case CaseState::open:
-      return "open";
-    case CaseState::lacking:
-      return "lacking";
-    case CaseState::waived:
-      return "waived";
-    case CaseState::passing:
-      return "passing";
-    case CaseState::quiet:
-      break;
-  }
-  return "quiet";
+  static constexpr std::array<std::string_view, 6> kNames = {"failing", "open",    "waived",
+                                                             "lacking", "passing", "quiet"};
+  return kNames.at(static_cast<std::size_t>(state));
 }
 
 CaseState state_of(const PastResults& results) {

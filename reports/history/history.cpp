@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -296,17 +297,9 @@ History history_of(Chronicle all, const HistoryOptions& options) {
 }
 
 std::string_view name_of(Judged judged) {
-  switch (judged) {
-    case Judged::too_short:
-      return "too short";
-    case Judged::steady:
-      return "steady";
-    case Judged::drifting:
-      return "drifting";
-    case Judged::changed:
-      break;
-  }
-  return "changed";
+  static constexpr std::array<std::string_view, 4> kNames = {"too short", "steady", "drifting",
+                                                             "changed"};
+  return kNames.at(static_cast<std::size_t>(judged));
 }
 
 std::string title_of(const MetricKey& key) {

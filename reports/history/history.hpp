@@ -56,7 +56,7 @@ struct ChangeEvent {
 /// What is known of a case: what the newest launch says that has it. Only a pass as large on the
 /// same GPU ends a failure (waived or not) or the loss of a GPU; after anything else, such as a
 /// launch that was interrupted, the case is `open`.
-enum class CaseState { failing, open, lacking, waived, passing, quiet };
+enum class CaseState { failing, open, waived, lacking, passing, quiet };  // in this order
 
 struct CasePast {
   std::string name;
