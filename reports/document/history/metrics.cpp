@@ -57,12 +57,15 @@ void add_dots(LineChart& chart, const History& history, const MetricLevels& leve
 
 void add_rules(LineChart& chart, const History& history, const MetricLevels& levels) {
   for (std::size_t i = 1; i < levels.launches.size(); ++i) {
-    const std::string old = setup_value(history.chronicle, levels.launches[i - 1], "driver");
-    const std::string now = setup_value(history.chronicle, levels.launches[i], "driver");
-    if (old != now) {
-      chart.rules.push_back(
-          {.point = i, .label = "driver " + (now.empty() ? std::string("unknown") : now)});
+    std::string label;
+    for (const std::string factor : {"driver", "product", "suite_tree"}) {
+      const std::string old = setup_value(history.chronicle, levels.launches[i - 1], factor);
+      const std::string now = setup_value(history.chronicle, levels.launches[i], factor);
+      if (old == now) continue;
+      label +=
+          fmt::format("{}{} {}", label.empty() ? "" : ", ", factor, now.empty() ? "unknown" : now);
     }
+    if (!label.empty()) chart.rules.push_back({.point = i, .label = label});
   }
 }
 
@@ -179,7 +182,8 @@ Section metrics_of(const History& history, const ShowOptions& options) {
   made.add(Line{.as = Line::As::muted,
                 .text = {"The line is the typical GPU of each launch, a grey dot a GPU, or a "
                          "band all of them; a dashed line a level, a triangle a change of it, an "
-                         "upright line another driver; a hollow dot a launch that ended early."}},
+                         "upright line another driver, GPU or suite; a hollow dot a launch that "
+                         "ended early."}},
            kOnPage);
   const auto chart = [&history, order](std::size_t i) { return chart_of(history, *order[i]); };
   made.add(List{order.size(), {.page = 60}, "chart", chart}, kOnPage);

@@ -80,6 +80,16 @@ TEST(HistoryHtml, SaysVirtualWhereLaunchesAre) {
   EXPECT_TRUE(has(text, "gemm.local.speed rate (nightly, VIRTUAL)"));
 }
 
+TEST(HistoryHtml, AnotherGpuOrSuiteIsMarkedInAChartAsAnotherDriverIs) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    LaunchFacts facts = night(i, {600});
+    facts.factors.push_back({"suite_tree", i == 0 ? "abc" : "def"});
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(has(html(history_of(std::move(all), {}), {}), "<title>suite_tree def</title>"));
+}
+
 TEST(HistoryHtml, ChartsAreCappedUnlessAllIsAskedFor) {
   Chronicle all;
   LaunchFacts facts = night(0, {600});
