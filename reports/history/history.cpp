@@ -20,7 +20,8 @@ namespace {
 struct Candidate {
   std::uint32_t metric = 0, gpu = kNoRow;
   bool apart = false;
-  Strongest change;
+  double p = 1;
+  double worth = 1;  // of its values, if there is no change
 };
 
 /// One value a night: launches of one command share what that night was like, and five of them
@@ -130,7 +131,9 @@ CandidateFamilies candidates_of(History& made) {
     const double floor = made.options.floor;
     const Line typical = typical_line(made.chronicle, levels);
     if (lines.typical && typical.values.size() >= kLeastSeries) {
-      found.level.push_back({.metric = i, .change = strongest_change(typical.values, floor)});
+      found.level.push_back({.metric = i,
+                             .p = strongest_change(typical.values, floor),
+                             .worth = worth_of_steady(typical.values)});
       add_newest(made, found.level.back(), typical, typical);
     }
     for (const std::size_t gpu : lines.gpus) {
@@ -139,7 +142,8 @@ CandidateFamilies candidates_of(History& made) {
       family.push_back({.metric = i,
                         .gpu = levels.gpus[gpu],
                         .apart = lines.apart,
-                        .change = strongest_change(line.values, floor)});
+                        .p = strongest_change(line.values, floor),
+                        .worth = worth_of_steady(line.values)});
       add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false));
     }
   }
@@ -168,13 +172,19 @@ Series series_of(const History& made, const Candidate& candidate) {
   return series;
 }
 
-/// What a value of the family is worth, that of most series: a drift or a season of all shows
-/// there, and a step of a few does not.
-double common_worth(const std::vector<Candidate>& family) {
+/// What a value of the family is worth: of most series, those that change without their levels. A
+/// drift or a season of all shows there, and a step of a few does not.
+double common_worth(const History& made, const std::vector<Candidate>& family, double most_p) {
   std::vector<double> worths;
   for (const Candidate& candidate : family) {
-    if (!std::isnan(candidate.change.worth)) worths.push_back(candidate.change.worth);
+    if (candidate.p > most_p) {
+      worths.push_back(candidate.worth);
+    } else {
+      const Line line = series_of(made, candidate).line;
+      worths.push_back(change_points(line.values, made.options.floor, most_p).worth);
+    }
   }
+  std::erase_if(worths, [](double worth) { return std::isnan(worth); });
   return worths.empty() ? 1 : std::min(1.0, median_of(std::move(worths)));
 }
 
@@ -233,12 +243,12 @@ void judge_metrics(History& made) {
     for (const Candidate& candidate : *family) {
       MetricPast& metric = made.metrics[candidate.metric];
       if (metric.judged == Judged::too_short) metric.judged = Judged::steady;
-      p.push_back(candidate.change.p);
+      p.push_back(candidate.p);
     }
     const double most_p = discovery_threshold(p, made.options.discovery);
-    const double worth = common_worth(*family);
+    const double worth = common_worth(made, *family, most_p);
     for (const Candidate& candidate : *family) {
-      if (candidate.change.p <= most_p) add_changes(made, candidate, most_p, worth);
+      if (candidate.p <= most_p) add_changes(made, candidate, most_p, worth);
     }
   }
   for (MetricPast& metric : made.metrics) {

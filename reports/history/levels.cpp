@@ -18,39 +18,14 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-constexpr double kRounding = 1e-6;  // a median is kept with seven digits
-
-/// What lies between neighbouring launches, in order; steps of levels are few of these.
-std::vector<double> distances_in(std::span<const double> values) {
-  std::vector<double> made;
-  for (std::size_t i = 1; i < values.size(); ++i) {
-    made.push_back(std::abs(values[i] - values[i - 1]));
-  }
-  std::sort(made.begin(), made.end());
-  return made;
-}
-
-/// Of one launch. By the median of the distances, two values that noise chooses from would have
-/// none.
+/// Of one launch, from neighbouring launches, so that steps do not count.
 double spread_of(std::span<const double> values) {
-  constexpr double kFifthToSd = 0.7803 / std::numbers::sqrt2;  // a fifth of the distances is larger
-  const std::vector<double> distances = distances_in(values);
-  return kFifthToSd * distances[distances.size() * 4 / 5];
-}
-
-/// The tick of a clock or count where most launches have their neighbour's value and some go to
-/// and fro, else 0. One level and its end, or a level and back, are no ticks.
-double tick_of(std::span<const double> values) {
-  constexpr std::ptrdiff_t kFewest = 4;
-  const std::vector<double> distances = distances_in(values);
-  const auto first = std::upper_bound(distances.begin(), distances.end(), kRounding);
-  const std::ptrdiff_t jumps = distances.end() - first;
-  return jumps < kFewest || 2 * jumps > std::ssize(distances) ? 0 : first[jumps / 4];
-}
-
-/// Noise beside the border of two ticks goes from one to the other: less is no step.
-double least_step(std::span<const double> values, double floor) {
-  return std::max(floor, 1.5 * tick_of(values));
+  constexpr double kMadToSd = 1.4826;
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    steps.push_back(std::abs(values[i] - values[i - 1]));
+  }
+  return kMadToSd * median_of(std::move(steps)) / std::numbers::sqrt2;
 }
 
 /// Odd launches drawn in. Of the five launches around, three are a level and stay; at the ends it
@@ -58,7 +33,7 @@ double least_step(std::span<const double> values, double floor) {
 std::vector<double> without_odd(std::span<const double> values) {
   constexpr std::size_t kWindow = 2 * kLeastLevel - 1;
   constexpr double kMostDeviations = 3;
-  const double most = kMostDeviations * std::max(spread_of(values), tick_of(values));
+  const double most = kMostDeviations * spread_of(values);
   std::vector<double> made;
   made.reserve(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -208,31 +183,26 @@ std::vector<double> without_levels(std::span<const double> values,
 }
 
 /// What share of the values counts where each goes with those before it: one over the sum of the
-/// correlations at all lags: those up to the square root of the length, the later the less (Newey
-/// and West, Econometrica 55 (1987) 703), or, where that is more, all that follow from the first
-/// (AR(1); few lags see a third of AR(0.9)). Above 1 where neighbours lie apart, NaN where they
-/// differ by rounding alone.
+/// correlations at all lags, those up to the square root of the length, the later the less (Newey
+/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart, NaN where they differ
+/// by rounding alone.
 double worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
   const std::vector<double> left = without_levels(values, at);
   double squares = 0;
   for (const double value : left) squares += value * value;
   const auto n = static_cast<double>(left.size());
-  constexpr double kMostKept = 0.98;
+  constexpr double kRounding = 1e-6;  // a median is kept with seven digits
   if (squares <= n * kRounding * kRounding) return kNaN;
   const auto lags = static_cast<std::size_t>(std::sqrt(n));
-  const auto means = static_cast<double>(at.size() + 1);
-  double sum = 1, first = 0;
+  double sum = 1;
   for (std::size_t lag = 1; lag <= lags; ++lag) {
     double products = 0;
     for (std::size_t i = lag; i < left.size(); ++i) products += left[i] * left[i - lag];
     // Each mean that was taken off makes its neighbours look apart by one n-th.
-    const double raw = products / squares, seen = raw + means / n;
-    // Of AR(1) by more (Kendall, Biometrika 41 (1954) 403).
-    if (lag == 1) first = std::min(kMostKept, seen + 3 * std::max(0.0, raw) * means / n);
+    const double seen = products / squares + static_cast<double>(at.size() + 1) / n;
     sum += 2 * (1 - static_cast<double>(lag) / static_cast<double>(lags + 1)) * seen;
   }
   constexpr double kLeast = 0.01;
-  sum = std::max(sum, (1 + first) / (1 - first));
   return sum > 0 ? std::max(kLeast, 1 / sum) : 1;
 }
 
@@ -268,15 +238,10 @@ std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums
 
 }  // namespace
 
-Strongest strongest_change(std::span<const double> values, double floor) {
-  if (values.size() < kLeastSeries) return {};
-  const std::vector<double> even = without_odd(values);
-  const Search found = search(Sums(even), values.size(), least_step(values, floor));
-  if (found.splits.empty()) return {.worth = worth_of(even, {})};
-  const Split& split = found.splits.front();
-  const double p = std::min(1.0, split.p * found.tried);
-  constexpr double kLikely = 0.01;
-  return {.p = p, .worth = p < kLikely ? worth_of(even, {split.at}) : worth_of(even, {})};
+double strongest_change(std::span<const double> values, double floor) {
+  if (values.size() < kLeastSeries) return 1;
+  const Search found = search(Sums(without_odd(values)), values.size(), floor);
+  return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
 }
 
 double newest_step(std::span<const double> values, double floor) {
@@ -288,10 +253,13 @@ double newest_step(std::span<const double> values, double floor) {
   return newest - median_of({others.begin(), others.end()});
 }
 
+double worth_of_steady(std::span<const double> values) {
+  return values.size() < kLeastSeries ? 1 : worth_of(without_odd(values), {});
+}
+
 Changes change_points(std::span<const double> values, double floor, double most_p,
                       double most_worth) {
   if (values.size() < kLeastSeries) return {};
-  floor = least_step(values, floor);
   const std::vector<double> even = without_odd(values);
   const Sums sums(even);
   const Search found = search(sums, values.size(), floor);
@@ -322,7 +290,8 @@ Changes change_points(std::span<const double> values, double floor, double most_
       continue;
     }
     const double left = made.empty() ? worth : worth_alone(even, at);
-    if (left >= worth) return {.points = std::move(made), .drifts = drifts};
+    if (left >= worth)
+      return {.points = std::move(made), .drifts = drifts, .worth = worth_of(even, at)};
     worth = left;
   }
 }

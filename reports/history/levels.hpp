@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,13 +24,6 @@ struct ChangePoint {
   double step = 0;     // new level less the old one, medians
 };
 
-struct Strongest {
-  double p = 1;
-  /// What share of the values counts, where each goes with those before it, this change left out;
-  /// NaN of a series that says nothing, as it never moves.
-  double worth = std::numeric_limits<double>::quiet_NaN();
-};
-
 /// The p of the strongest change of level of at least `floor`, 1 where there is none. Tried are all
 /// splits, three launches from the ends, of the seeded intervals of Kovacs, Buehlmann, Li and Munk,
 /// "Seeded binary segmentation", Biometrika 110 (2023); each is a two-sample t test, and
@@ -39,7 +31,7 @@ struct Strongest {
 /// more than three standard deviations from the median of their neighbours are drawn in first
 /// (Hampel's filter; Pearson, IEEE Trans. Control Systems Technology 10 (2002) 55). Values are
 /// finite.
-Strongest strongest_change(std::span<const double> values, double floor);
+double strongest_change(std::span<const double> values, double floor);
 
 /// By how much the newest value lies outside the others, from their median; 0 within, and with
 /// fewer than kLeastSeries of them. Outside is beyond all of them by `floor` and by half of their
@@ -51,7 +43,11 @@ struct Changes {
   /// Changes there were but for this: values go with those before them, as of a drift or a season,
   /// also where each level is taken off, and steps as large follow from that alone.
   bool drifts = false;
+  double worth = 1;  // what share of the values counts, where each goes with the one before it
 };
+
+/// The same of a series without any change; NaN of one that says nothing, as it never moves.
+double worth_of_steady(std::span<const double> values);
 
 /// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between
 /// them are at least kLeastLevel long and `floor` apart, and most of each step lies between the
