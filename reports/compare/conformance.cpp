@@ -321,13 +321,7 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   const SideCount base = count_of(pairing, which_case, gpu, false);
   const SideCount fresh = count_of(pairing, which_case, gpu, true);
   ++made.compared;
-  std::optional<ChangeKind> kind = kind_of(base, fresh);
-  // What the other side cannot have is said once, and is no answer that is missing.
-  const bool exchanged = pairing.gpus[gpu].exchanged;
-  if ((kind == ChangeKind::missing_in_new && exchanged) ||
-      (kind == ChangeKind::missing_in_base &&
-       (exchanged || (!same_suite && !pairing.has_case(which_case, false)))))
-    kind.reset();
+  const std::optional<ChangeKind> kind = kind_of(base, fresh);
   const Heard heard = heard_of(kind, fresh);
   const bool waived = waiving.hear(Waives::failure, which_case, gpu, heard);
   if (kind) add(waived ? ChangeKind::waived : *kind);

@@ -53,15 +53,6 @@ void add_gpus(Pairing& made, PairBy by) {
   std::stable_sort(made.gpus.begin(), made.gpus.end(), [](const auto& a, const auto& b) {
     return std::tie(a.node, a.number) < std::tie(b.node, b.number);
   });
-  std::map<std::string_view, std::pair<std::size_t, std::size_t>> alone;  // by node: base, fresh
-  for (const PairedGpu& gpu : made.gpus) {
-    if (gpu.fresh == 0) ++alone[gpu.node].first;
-    if (gpu.base == 0) ++alone[gpu.node].second;
-  }
-  for (PairedGpu& gpu : made.gpus) {
-    const auto& [base, fresh] = alone[gpu.node];
-    gpu.exchanged = gpu.base == 0 || (gpu.fresh == 0 && fresh >= base);
-  }
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < made.gpus.size(); ++i) places[made.gpus[i].key] = i;
   for (const LaunchFacts* launch : made.launches) {
@@ -81,13 +72,6 @@ void add_gpus(Pairing& made, PairBy by) {
 }
 
 }  // namespace
-
-bool Pairing::has_case(std::size_t which, bool in_fresh) const {
-  for (std::size_t launch = in_fresh ? base : 0; launch < (in_fresh ? launches.size() : base);
-       ++launch)
-    if (case_rows[launch][which] != kNoRow) return true;
-  return false;
-}
 
 PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
                   PairBy asked) {

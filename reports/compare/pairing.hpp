@@ -20,7 +20,6 @@ struct PairedGpu {
   std::uint32_t number = 0;           // gpu_id there
   double at_unix_s = 0;               // when that began
   std::uint32_t base = 0, fresh = 0;  // launches that have it
-  bool exchanged = false;             // on one side only, and the new side has no fewer GPUs there
 };
 
 /// The launches of both sides, those of the base first, and the union of what they hold.
@@ -34,8 +33,6 @@ struct Pairing {
   std::size_t nameless_gpus = 0;  // most of one launch without a UUID, which nothing pairs
 
   std::size_t fresh() const { return launches.size() - base; }
-  /// A launch of the side planned it, on some GPU.
-  bool has_case(std::size_t which, bool in_fresh) const;
   /// On every side that there is.
   bool is_paired(std::size_t gpu) const {
     return (base == 0 || gpus[gpu].base > 0) && (fresh() == 0 || gpus[gpu].fresh > 0);

@@ -65,12 +65,6 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
     made.push_back(fmt::format("LEFT OUT: {} on one side only: {}", plural(unpaired.size(), "GPU"),
                                place_of(comparison.pairing, unpaired)));
   }
-  std::vector<std::string> cases;
-  for (std::size_t which = 0; which < comparison.pairing.cases.size(); ++which)
-    if (!comparison.pairing.has_case(which, false))
-      cases.push_back(comparison.pairing.cases[which]);
-  if (!cases.empty() && comparison.paired_gpus > 0)
-    made.push_back("LEFT OUT: on the new side only: " + some_of(cases, 4, "case"));
   if (const std::size_t nameless = comparison.pairing.nameless_gpus; nameless > 0) {
     made.push_back(fmt::format("LEFT OUT: {} without a UUID", plural(nameless, "GPU")));
   }
