@@ -148,8 +148,7 @@ std::set<std::string> findings_of(const Comparison& comparison) {
     finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
   }
   add_speed(speed.shared);
-  if (!speed.unsteady.empty() || comparison.conformance.failing_more > 0)
-    made.emplace("inconclusive");
+  if (!speed.unsteady.empty()) made.emplace("inconclusive");
   const bool changed = made != std::set<std::string>{"waived"} && !made.empty();
   if (changed && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
   for (const WaiverLedger::Line& waiver : comparison.waivers) {

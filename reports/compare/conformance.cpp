@@ -2,7 +2,6 @@
 #include "reports/compare/conformance.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -148,38 +147,16 @@ void count(SideCount& side, Verdict verdict) {
   side.lacking += is_lacking(verdict) ? 1 : 0;
 }
 
-constexpr double kFailureAlpha = 0.05;
-
-double p_of_more(const SideCount& base, const SideCount& fresh) {
-  return failure_p(base.openly_bad(), base.openly_bad() + base.pass, fresh.bad,
-                   fresh.bad + fresh.pass);
-}
-
-/// Launches a side after which failures as frequent as these would be told apart, of steps of an
-/// eighth; 0 where the new ones are no more frequent.
-std::uint32_t launches_to_tell(const SideCount& base, const SideCount& fresh) {
-  constexpr std::uint32_t kMostLaunches = 200;
-  const std::uint32_t base_runs = base.openly_bad() + base.pass, runs = fresh.bad + fresh.pass;
-  if (fresh.bad * base_runs <= base.openly_bad() * runs) return 0;
-  std::uint32_t n = std::max(base_runs, runs);
-  for (; n < kMostLaunches; n += n / 8 + 1)
-    if (failure_p(base.openly_bad() * n / base_runs, n, fresh.bad * n / runs, n) <= kFailureAlpha)
-      return n;
-  return kMostLaunches;
-}
-
 std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh) {
   // What was waived is no excuse for what is not waived any more.
   const bool failing_before = base.is_failing() && base.openly_bad() > 0;
   const bool bad_before = base.bad + base.waived > 0;
-  const bool worse = fresh.stopped > 0 && base.stopped == 0;
   if (fresh.is_failing()) {
+    const bool worse = fresh.stopped > 0 && base.stopped == 0;
     return failing_before && !worse ? ChangeKind::still_failing : ChangeKind::new_fail;
   }
   if (fresh.is_flaky()) {
-    const bool as_before =
-        base.openly_bad() > 0 && !worse && p_of_more(base, fresh) > kFailureAlpha;
-    return as_before ? ChangeKind::still_failing : ChangeKind::flaky;
+    return base.openly_bad() > 0 ? ChangeKind::still_failing : ChangeKind::flaky;
   }
   if (fresh.is_missing()) {
     return base.is_missing() ? ChangeKind::missing_in_both : ChangeKind::missing_in_new;
@@ -325,12 +302,6 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   const Heard heard = heard_of(kind, fresh);
   const bool waived = waiving.hear(Waives::failure, which_case, gpu, heard);
   if (kind) add(waived ? ChangeKind::waived : *kind);
-  if (fresh.stopped > 0 && !waived) ++made.stopped_in_new;
-  if (kind == ChangeKind::still_failing && !waived) {
-    const std::uint32_t needed = launches_to_tell(base, fresh);
-    made.failing_more += needed > 0 ? 1U : 0U;
-    made.launches_needed = std::max<std::size_t>(made.launches_needed, needed);
-  }
   // A waiver is about the answers that are there; those that are not are missing all the same.
   if (waived && fresh.lacking > 0) add(ChangeKind::missing_in_new);
   if (base.pass > 0 && fresh.pass > 0 && !kind) ++made.passed_in_both;
@@ -356,20 +327,6 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
 }
 
 }  // namespace
-
-double failure_p(std::uint32_t base, std::uint32_t base_runs, std::uint32_t fresh,
-                 std::uint32_t fresh_runs) {
-  const auto choices = [](std::uint32_t of, std::uint32_t chosen) {
-    return std::lgamma(of + 1.0) - std::lgamma(chosen + 1.0) - std::lgamma(of - chosen + 1.0);
-  };
-  const std::uint32_t failures = base + fresh, runs = base_runs + fresh_runs;
-  double p = 0;
-  for (std::uint32_t k = fresh; k <= std::min(failures, fresh_runs); ++k)
-    if (failures - k <= base_runs)
-      p += std::exp(choices(fresh_runs, k) + choices(base_runs, failures - k) -
-                    choices(runs, failures));
-  return p;
-}
 
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh) {
   SideCount made;

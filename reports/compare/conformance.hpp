@@ -49,8 +49,7 @@ class Waiving {
 enum class ChangeKind : std::uint8_t {
   new_fail,             // failed in every launch that ran it; in the base not so, or waived, or
                         // it only failed there and now crashes, hangs or ends in a sticky error
-  flaky,                // passed and failed, and in the base only passed, or was waived, or failed
-                        // less often than chance explains, or without a hang, crash or sticky error
+  flaky,                // passed and failed, and in the base only passed, or was waived
   missing_in_new,       // ran in the base; has no answer in at least one new launch
   missing_in_both,      // has no answer on either side
   behaviour_changed,    // a behaviour case passed and noted something else
@@ -96,10 +95,6 @@ struct ConformanceComparison {
   std::size_t skipped_in_both = 0;                 // with no other answer on either side
   std::size_t passed_anywhere = 0;                 // in one launch of either side
   std::size_t descriptors_unjudged = 0;  // differ, but with the seed or cases they were made of
-  std::size_t stopped_in_new = 0;  // ended by a hang, a crash or a sticky error in a new launch
-  // Pairs that failed on both sides, in a larger share of the new launches, and by how many
-  // launches a side that would be sure if it went on so; 0: in no larger share.
-  std::size_t failing_more = 0, launches_needed = 0;
   // Cases that noted something else, and may do so in any launch: the base does not show otherwise.
   std::set<std::uint32_t> behaviours_unjudged;
 };
@@ -118,11 +113,6 @@ struct SideCount {
   bool is_missing() const { return bad == 0 && !flaky && lacking > 0; }
 };
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh);
-
-/// One-sided p that `fresh` failures of `fresh_runs` are no more than `base` of `base_runs`:
-/// Fisher's exact test, the launch as the unit.
-double failure_p(std::uint32_t base, std::uint32_t base_runs, std::uint32_t fresh,
-                 std::uint32_t fresh_runs);
 
 /// `same_suite`: both sides were built from the same cases, so that tensor maps may be compared.
 ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,

@@ -135,12 +135,7 @@ struct OddLaunch {
 /// Launches with a smaller weight that lose this many floors in the median.
 inline constexpr double kOddWeight = 0.1, kOddFloors = 3;
 
-/// An improvement of more (natural logarithm) is not put down to a driver: the kernels are ours,
-/// and what they leave undone is fast.
-inline constexpr double kTooFast = 0.2231436;  // 25 %
-
 struct SpeedComparison {
-  SpeedPolicy policy;
   std::vector<SpeedFinding> series;  // in the order of cases
   std::vector<GpuFinding> gpus;
   std::vector<UnsteadyGpu> unsteady;

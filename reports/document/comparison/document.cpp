@@ -237,15 +237,6 @@ Section launches_of(const Comparison& comparison) {
           .readers = kOnPage};
 }
 
-/// A floor that is not the default: a change below it is not told.
-std::string floor_text(const SpeedPolicy& policy) {
-  std::string made;
-  if (policy.floor != SpeedPolicy{}.floor) made = fmt::format(", floor {}", percent(policy.floor));
-  if (!policy.floors.empty())
-    made += fmt::format(", floors of their own for {}", plural(policy.floors.size(), "glob"));
-  return made;
-}
-
 }  // namespace
 
 Document document_of(const Comparison& comparison, const ShowOptions& options) {
@@ -258,9 +249,8 @@ Document document_of(const Comparison& comparison, const ShowOptions& options) {
       .tone = tone_of(word),
       .is_virtual = is_virtual,
       .action = action_text(comparison),
-      .scope = fmt::format("{} x {}, {}{}", plural(comparison.pairing.cases.size(), "case"),
-                           plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison),
-                           floor_text(comparison.speed.policy)),
+      .scope = fmt::format("{} x {}, {}", plural(comparison.pairing.cases.size(), "case"),
+                           plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison)),
       .window = fmt::format("tidemark comparison: {}{}", word, is_virtual ? " (VIRTUAL)" : "")};
   add_head(made, comparison);
   made.sections.push_back(changes_of(comparison));

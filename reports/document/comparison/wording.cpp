@@ -81,14 +81,6 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
   }
 }
 
-std::vector<const SpeedFinding*> too_fast(const Comparison& comparison) {
-  std::vector<const SpeedFinding*> made;
-  for (const SpeedFinding& finding : comparison.speed.series)
-    if (finding.verdict != SpeedVerdict::not_compared && finding.total > kTooFast)
-      made.push_back(&finding);
-  return made;
-}
-
 /// How many more launches a side each ambiguous metric needs, ascending.
 std::vector<std::size_t> more_launches(const Comparison& comparison) {
   std::vector<std::size_t> made;
@@ -96,10 +88,6 @@ std::vector<std::size_t> more_launches(const Comparison& comparison) {
     if (finding.launches_needed == 0) continue;
     const std::size_t have = std::min(finding.own.base, finding.own.fresh);
     made.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
-  }
-  if (const std::size_t needed = comparison.conformance.launches_needed; needed > 0) {
-    const std::size_t have = std::min(comparison.pairing.base, comparison.pairing.fresh());
-    made.push_back(needed - std::min(have, needed));
   }
   std::sort(made.begin(), made.end());
   return made;
@@ -329,23 +317,6 @@ std::string more_launches_text(const Comparison& comparison) {
   return made;
 }
 
-namespace {
-
-/// What stands between a comparison without a regression and a rollout; empty where nothing does.
-std::string caution_of(const Comparison& comparison) {
-  if (comparison.setup.backwards) return "give the older launches as --base, then compare again";
-  if (comparison.conformance.stopped_in_new > 0) return "look at what hangs or crashes";
-  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
-  if (!too_fast(comparison).empty()) return "look at what is TOO FAST";
-  const auto& launches = comparison.pairing.launches;
-  if (std::any_of(launches.begin(), launches.end(),
-                  [](const LaunchFacts* launch) { return !launch->slowed.empty(); }))
-    return "compare launches that were not slowed on purpose";
-  return {};
-}
-
-}  // namespace
-
 std::string action_text(const Comparison& comparison) {
   if (comparison.paired_gpus == 0) return "run both sides on the same GPUs";
   const Cause cause = comparison.setup.cause;
@@ -355,7 +326,7 @@ std::string action_text(const Comparison& comparison) {
   if (headline == "REGRESSION" || headline == "CHANGED") {
     return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
   }
-  if (std::string caution = caution_of(comparison); !caution.empty()) return caution;
+  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
   if (headline == "INCONCLUSIVE") {
     const std::vector<std::size_t> more = more_launches(comparison);
     if (!more.empty())
@@ -363,8 +334,7 @@ std::string action_text(const Comparison& comparison) {
                          median_of(more) == 1 ? "" : "es");
   }
   if (cause == Cause::confounded) return "compare again with no other difference";
-  if (headline == "INCONCLUSIVE") return "look at what is ambiguous or was not compared";
-  if (!comparison.below_reference.empty()) return "look at what is SLOWER THAN ITS MODEL";
+  if (headline == "INCONCLUSIVE") return "look at what was not compared";
   if (cause == Cause::nothing_recorded) return "nothing to do";
   const std::size_t failing =
       comparison.conformance.counts[static_cast<std::size_t>(ChangeKind::still_failing)];
@@ -394,9 +364,6 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
   if (!comparison.below_reference.empty()) {
     made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
   }
-  if (const auto fast = too_fast(comparison); !fast.empty())
-    made.push_back(fmt::format("TOO FAST: {}: more than {} faster, which no driver explains",
-                               some_metrics(comparison, fast), percent(kTooFast)));
   add_slowed(made, comparison);
   if (comparison.paired_gpus == 0) {
     made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
