@@ -360,7 +360,7 @@ ExitCode run_series(const LaunchOptions& options, const Plan& plan, Mesh& mesh, 
   std::string series_id;
   for (std::uint32_t number = 1; number <= options.launches; ++number) {
     codes.push_back(run_one(options, number, plan, mesh, stop, reporter, series_id, out));
-    if (options.launches == 1) continue;
+    if (number == options.launches) continue;  // a stop that comes now stops nothing
     mesh.enter(number, Stage::between);
     if (all_go_on(mesh, stop)) continue;
     codes.push_back(ExitCode::incomplete);

@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "harness/base/child_process.hpp"
+#include "harness/base/clock.hpp"
 #include "harness/testing/launch_place.hpp"
 
 namespace tidemark::harness {
@@ -74,9 +77,10 @@ void expect_two_reports(const Place& place, const std::string& path) {
   EXPECT_TRUE(read_report(last).launch.complete);
 }
 
+/// A terminal hands on a moment later what it took, and then takes more.
 void fill(int descriptor) {
-  while (::write(descriptor, "x", 1) == 1) {
-  }
+  for (bool took = true; took; std::this_thread::sleep_for(std::chrono::milliseconds(20)))
+    for (took = false; ::write(descriptor, "x", 1) == 1;) took = true;
 }
 
 TEST(Surroundings, a_pipe_that_nobody_reads_keeps_no_launch) {
@@ -86,6 +90,27 @@ TEST(Surroundings, a_pipe_that_nobody_reads_keeps_no_launch) {
   const FileDescriptor both(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   fill(both.get());
   expect_two_reports(place, path);
+}
+
+// It waits for a reader, and so is there to hear of the stop.
+TEST(Surroundings, a_stop_behind_the_last_report_stops_nothing) {
+  const Place place;
+  const std::string path = place.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  FileDescriptor both(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  fill(both.get());
+  const RunningProgram running =
+      start_program(run_by({"sh", "-c", "exec \"$@\" >\"$0\"", path}, place,
+                           {"--cases", "load.tile.rank1", "--launches", "2"}),
+                    kRoot);
+  const std::string last = place.file("r-2.h5");
+  for (const double until = monotonic_s() + 60;
+       !std::filesystem::exists(last) && monotonic_s() < until;) {
+  }  // at once: later the launch is past its last question for a stop
+  ::kill(running.pid, SIGTERM);
+  std::string text;
+  drain(both, text);
+  EXPECT_EQ(finish_program(running).exit, 0);
 }
 
 TEST(Surroundings, a_terminal_that_nobody_reads_keeps_no_launch) {
