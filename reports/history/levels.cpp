@@ -248,7 +248,9 @@ double newest_step(std::span<const double> values, double floor) {
   if (values.size() < kLeastSeries + 2) return 0;
   const auto others = values.first(values.size() - 2);
   const auto [low, high] = std::minmax_element(others.begin(), others.end());
-  const double most = std::max(floor, (*high - *low) / 2), newest = values.back();
+  constexpr double kNights = 10;  // the range of few nights is short by chance
+  const double share = std::max(0.5, kNights / static_cast<double>(others.size()));
+  const double most = std::max(floor, share * (*high - *low)), newest = values.back();
   if (newest >= *low - most && newest <= *high + most) return 0;
   return newest - median_of({others.begin(), others.end()});
 }

@@ -35,7 +35,8 @@ double strongest_change(std::span<const double> values, double floor);
 
 /// By how much the newest value lies outside the others, from their median; 0 within, and with
 /// fewer than kLeastSeries of them. Outside is beyond all of them by `floor` and by half of their
-/// range. The last but one, which may be as odd, is none of them.
+/// range, or by more of it where they are fewer than 20. The last but one, which may be as odd, is
+/// none of them.
 double newest_step(std::span<const double> values, double floor);
 
 struct Changes {

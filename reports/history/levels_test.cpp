@@ -25,6 +25,16 @@ std::vector<double> stairs(std::size_t length,
   return made;
 }
 
+// The range of few nights is short by chance.
+TEST(NewestStep, OfFewNightsHasToLieFartherOutside) {
+  for (const std::size_t nights : {8, 40}) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < nights; ++i) values.push_back(i % 2 == 0 ? 0 : 0.04);
+    values.push_back(0.07);  // three quarters of the range beyond it
+    EXPECT_EQ(newest_step(values, kFloor) != 0, nights == 40) << nights;
+  }
+}
+
 TEST(ChangePoints, NoneInNoiseAlone) {
   EXPECT_TRUE(change_points(stairs(60, {}), kFloor, 0.05).points.empty());
   EXPECT_GT(strongest_change(stairs(60, {}), 0.0005), 0.05);
