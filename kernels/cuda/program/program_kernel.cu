@@ -40,9 +40,12 @@ __device__ bool walk(const Cta& cta, std::uint32_t launch) {
     // Every thread has read `stopped` before this step may change it.
     __syncthreads();
     const std::uint32_t before = __popc(step.ctas & ((1U << cta.rank) - 1));
-    if (takes(step, cta.rank) && (!stopped || is_taken_when_stopped(step.verb)))
-      take(cta, step, &cta.task.trace[std::size_t{i} * cta.ctas + cta.rank],
-           snapshots + std::size_t{before} * cta.task.window);
+    if (takes(step, cta.rank) && (!stopped || is_taken_when_stopped(step.verb))) {
+      Verbs::take(cta, step, &cta.task.trace[std::size_t{i} * cta.ctas + cta.rank]);
+      if (step.verb == Verb::snapshot)
+        copy_window_out(cta.window, cta.task.window,
+                        snapshots + std::size_t{before} * cta.task.window);
+    }
     if (step.verb == Verb::snapshot) snapshots += std::size_t(__popc(step.ctas)) * cta.task.window;
     // Steps begin one after the other: nobody starts on the next, which may read what this one
     // wrote, before all have ended this one.

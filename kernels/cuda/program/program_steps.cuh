@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cuda/program/program_async.cuh"
@@ -163,115 +164,101 @@ __device__ inline std::uint64_t missing(const Cta& cta, const Step& step) {
   return cta.state.missing;
 }
 
-/// What one thread does of a step. Returns its trace.
-__device__ inline std::uint64_t take_alone(const Cta& cta, const Step& step) {
-  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
-  switch (step.verb) {
-    case Verb::init:
-      init(cta, step);
-      return 0;
-    case Verb::inval:
-      mbarrier_inval(barrier);
-      return 0;
-    case Verb::expect_tx:
-      expect_tx(cta, step);
-      return 0;
-    case Verb::arrive_expect_tx:
-      arrive_expect_tx(cta, step);
-      return 0;
-    case Verb::complete_tx:
-      mbarrier_complete_tx(barrier, step.bytes);
-      return 0;
-    case Verb::test:
-      return ptx::mbarrier_test_wait_parity(barrier, parity_of(cta, step)) ? 1 : 0;
-    case Verb::meter:
-      return meter(cta, step);
-    case Verb::load:
-      load(cta, step);
-      return 0;
-    case Verb::send:
-      send(cta, step);
-      return 0;
-    case Verb::st_async:
-      st_async(cta, step);
-      return 0;
-    case Verb::prefetch:
-      prefetch(cta, step);
-      return 0;
-    case Verb::store:
-      store(cta, step);
-      return 0;
-    case Verb::commit:
-      ptx::cp_async_bulk_commit_group();
-      return 0;
-    case Verb::wait_group:
-      return wait_group(cta, step);
-    case Verb::acquire:
-      acquire(cta, step);
-      return 0;
-    case Verb::look:
-      return look(cta, step);
-    case Verb::delay:
-      quiesce(step.ns);
-      return 0;
-    case Verb::write:
-      *static_cast<volatile std::uint64_t*>(barrier) = step.word;
-      return 0;
-    case Verb::read:
-      return *static_cast<volatile std::uint64_t*>(barrier);
-    default:
-      return 0;
-  }
+__device__ inline void cluster_sync(const Cta&, const Step&) { synchronise_cluster(); }
+
+__device__ inline void inval(const Cta& cta, const Step& step) {
+  mbarrier_inval(&cta.state.barriers[step.barrier]);
 }
 
-/// One step by all threads of a CTA that takes it.
-__device__ inline void take(const Cta& cta, const Step& step, std::uint64_t* trace,
-                            std::uint8_t* snapshot) {
-  switch (step.verb) {
-    case Verb::cluster_sync:
-      synchronise_cluster();
-      return;
-    case Verb::snapshot:
-      copy_window_out(cta.window, cta.task.window, snapshot);
-      return;
-    case Verb::arrive:
-      if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count) arrive(cta, step);
-      return;
-    case Verb::red_async:
-      if (threadIdx.x >= step.thread && threadIdx.x < step.thread + step.count)
-        red_async(cta, step);
-      return;
-    case Verb::wait: {
-      const std::uint64_t seen = wait(cta, step);
-      if (threadIdx.x == 0) *trace = seen;
-      return;
-    }
-    case Verb::wait_group_read:
-      wait_group_read(cta, step);
-      return;
-    case Verb::replace:
-      if (threadIdx.x / 32 == step.thread / 32U) replace(cta, step);
-      return;
-    case Verb::fill:
-      fill(cta, step, 0);
-      return;
-    case Verb::add:
-      add(cta, step);
-      return;
-    case Verb::copy:
-      copy(cta, step);
-      return;
-    case Verb::poison:
-      poison(cta, step);
-      return;
-    case Verb::missing: {
-      const std::uint64_t seen = missing(cta, step);
-      if (threadIdx.x == 0) *trace = seen;
-      return;
-    }
-    default:
-      if (threadIdx.x == step.thread) *trace = take_alone(cta, step);
-  }
+__device__ inline void complete_tx(const Cta& cta, const Step& step) {
+  mbarrier_complete_tx(&cta.state.barriers[step.barrier], step.bytes);
 }
+
+__device__ inline std::uint64_t test(const Cta& cta, const Step& step) {
+  return ptx::mbarrier_test_wait_parity(&cta.state.barriers[step.barrier], parity_of(cta, step))
+             ? 1
+             : 0;
+}
+
+__device__ inline void commit(const Cta&, const Step&) { ptx::cp_async_bulk_commit_group(); }
+
+__device__ inline void delay(const Cta&, const Step& step) { quiesce(step.ns); }
+
+__device__ inline void fill_source(const Cta& cta, const Step& step) { fill(cta, step, 0); }
+
+__device__ inline void write(const Cta& cta, const Step& step) {
+  *static_cast<volatile std::uint64_t*>(&cta.state.barriers[step.barrier]) = step.word;
+}
+
+__device__ inline std::uint64_t read(const Cta& cta, const Step& step) {
+  return *static_cast<volatile std::uint64_t*>(&cta.state.barriers[step.barrier]);
+}
+
+__device__ inline void by_the_walk(const Cta&, const Step&) {}  // program_kernel.cu
+
+/// What the takers of a verb (VerbInfo::takers) do of a step: what the function returns is the
+/// trace.
+template <Verb kOf, auto kFunction>
+struct Does {
+  static constexpr Verb kVerb = kOf;
+
+  static __device__ void take(const Cta& cta, const Step& step, std::uint64_t* trace) {
+    constexpr Takers kTakers = info_of(kVerb).takers;
+    const std::uint32_t thread = threadIdx.x;
+    if (kTakers == Takers::one && thread != step.thread) return;
+    if (kTakers == Takers::count && (thread < step.thread || thread >= step.thread + step.count))
+      return;
+    if (kTakers == Takers::warp && thread / 32 != step.thread / 32U) return;
+    if constexpr (std::is_void_v<decltype(kFunction(cta, step))>) {
+      kFunction(cta, step);
+    } else {
+      const std::uint64_t seen = kFunction(cta, step);
+      if (kTakers == Takers::one || thread == 0) *trace = seen;
+    }
+  }
+};
+
+template <class... Entries>
+struct VerbFunctions {
+  static_assert(sizeof...(Entries) == kVerbs, "each verb has a function");
+
+  /// One step by all threads of a CTA that takes it.
+  static __device__ void take(const Cta& cta, const Step& step, std::uint64_t* trace) {
+    ((step.verb == Entries::kVerb ? Entries::take(cta, step, trace) : void()), ...);
+  }
+};
+
+using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
+                            Does<Verb::inval, inval>,                        //
+                            Does<Verb::arrive, arrive>,                      //
+                            Does<Verb::expect_tx, expect_tx>,                //
+                            Does<Verb::arrive_expect_tx, arrive_expect_tx>,  //
+                            Does<Verb::complete_tx, complete_tx>,            //
+                            Does<Verb::test, test>,                          //
+                            Does<Verb::wait, wait>,                          //
+                            Does<Verb::meter, meter>,                        //
+                            Does<Verb::load, load>,                          //
+                            Does<Verb::send, send>,                          //
+                            Does<Verb::st_async, st_async>,                  //
+                            Does<Verb::red_async, red_async>,                //
+                            Does<Verb::prefetch, prefetch>,                  //
+                            Does<Verb::store, store>,                        //
+                            Does<Verb::commit, commit>,                      //
+                            Does<Verb::wait_group, wait_group>,              //
+                            Does<Verb::wait_group_read, wait_group_read>,    //
+                            Does<Verb::cluster_sync, cluster_sync>,          //
+                            Does<Verb::delay, delay>,                        //
+                            Does<Verb::replace, replace>,                    //
+                            Does<Verb::acquire, acquire>,                    //
+                            Does<Verb::fill, fill_source>,                   //
+                            Does<Verb::add, add>,                            //
+                            Does<Verb::copy, copy>,                          //
+                            Does<Verb::look, look>,                          //
+                            Does<Verb::poison, poison>,                      //
+                            Does<Verb::write, write>,                        //
+                            Does<Verb::read, read>,                          //
+                            Does<Verb::missing, missing>,                    //
+                            Does<Verb::snapshot, by_the_walk>,               //
+                            Does<Verb::leave, by_the_walk>>;
 
 }  // namespace tidemark::kernels
