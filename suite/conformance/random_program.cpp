@@ -397,7 +397,7 @@ class Composer {
     }
   }
 
-  // A phase without copies: arrivals, and bytes that are taken off by hand.
+  // A phase without copies: arrivals, one of them for good, and bytes that are taken off by hand.
   void arrivals() {
     const std::uint8_t barrier = some_barrier();
     if (!is_idle(barrier)) return;
@@ -408,6 +408,10 @@ class Composer {
     if (bytes > 0 && coin())
       add({.verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes});
     const bool taken = bytes > 0 && program_.steps.back().verb == Verb::complete_tx;
+    if (among == all() && counts_[barrier] > 2 && coin()) {
+      add({.verb = Verb::arrive_drop, .ctas = among, .barrier = barrier});
+      --counts_[barrier];
+    }
     arrive_but_one(barrier, among, from_others);
     add({.verb = Verb::test, .ctas = among, .barrier = barrier, .parity = kernels::kCurrentPhase});
     add({.verb = Verb::arrive_expect_tx,

@@ -175,6 +175,12 @@ std::vector<VerbExample> mbarrier_examples() {
       {Verb::arrive,
        {"mapa.shared::cluster.u32", "mbarrier.arrive.release.cluster.shared::cluster.b64"},
        two_ctas({{.verb = Verb::arrive, .of = 1}})},
+      {Verb::arrive_drop,
+       {"mbarrier.arrive_drop.release.cta.shared::cta.b64"},
+       one_cta({{.verb = Verb::arrive_drop, .thread = 3, .count = 32}})},
+      {Verb::arrive_drop,
+       {"mapa.shared::cluster.u32", "mbarrier.arrive_drop.release.cluster.shared::cluster.b64"},
+       two_ctas({{.verb = Verb::arrive_drop, .of = 1}})},
       {Verb::expect_tx,
        {"mbarrier.expect_tx.relaxed.cta.shared::cta.b64"},
        one_cta({{.verb = Verb::expect_tx, .bytes = 256}})},
@@ -726,7 +732,8 @@ Program representative_map() {
 // A vector, and a sum of it.
 Program representative_async() {
   return with_checks(two_ctas(
-      {{.verb = Verb::init, .ctas = 3},
+      {{.verb = Verb::init, .ctas = 3, .count = 2},
+       {.verb = Verb::arrive_drop, .ctas = 2},
        {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 16},
        {.verb = Verb::cluster_sync, .ctas = 3},
        {.verb = Verb::st_async, .of = 1, .bytes = 16, .at = {1024}, .word = 7},

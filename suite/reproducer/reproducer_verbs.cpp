@@ -33,6 +33,16 @@ PTX(arrive, "mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];")
      .remote_function = R"cu(
 PTX_REMOTE(arrive_remote, "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];")
 )cu"},
+    {.verb = Verb::arrive_drop,
+     .comment = "arrive on barrier {barrier}{of_cta}{arrivals}, for good",
+     .call = "arrive_drop(bar{barrier});",
+     .remote_call = "arrive_drop_remote({of}, bar{barrier});",
+     .function = R"cu(
+PTX(arrive_drop, "mbarrier.arrive_drop.release.cta.shared::cta.b64 _, [%0];")
+)cu",
+     .remote_function = R"cu(
+PTX_REMOTE(arrive_drop_remote, "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [remote];")
+)cu"},
     {.verb = Verb::expect_tx,
      .comment = "expect {bytes} bytes on barrier {barrier}{of_cta}",
      .call = "expect_tx(bar{barrier}, {bytes});",

@@ -77,6 +77,13 @@ __device__ inline void arrive(const Cta& cta, const Step& step) {
                                &cta.state.barriers[step.barrier]);
 }
 
+__device__ inline void arrive_drop(const Cta& cta, const Step& step) {
+  if (is_remote(step))
+    mbarrier_arrive_drop_remote(remote(cta, step));
+  else
+    mbarrier_arrive_drop(&cta.state.barriers[step.barrier]);
+}
+
 __device__ inline void expect_tx(const Cta& cta, const Step& step) {
   if (is_remote(step))
     ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster,

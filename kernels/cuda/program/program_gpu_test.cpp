@@ -163,6 +163,21 @@ TEST_F(ProgramOnGpu, ManyThreadsArriveOnceEach) {
   EXPECT_EQ(result.trace[5], 1U);
 }
 
+TEST_F(ProgramOnGpu, ThePhaseBehindADropWaitsForFewerArrivals) {
+  Program program = begun(3);
+  program += Step{.verb = Verb::arrive_drop, .thread = 7};
+  program += Step{.verb = Verb::arrive, .count = 2};
+  program += Step{.verb = Verb::arrive};
+  program += Step{.verb = Verb::test, .parity = 1};
+  program += Step{.verb = Verb::arrive};
+  program += Step{.verb = Verb::test, .parity = 1};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[5], 0U);
+  EXPECT_EQ(result.trace[7], 1U);
+}
+
 TEST_F(ProgramOnGpu, ASecondLifeStartsAnewAndBetweenThemTheMemoryIsPlain) {
   Program program = program_of(BarrierCycle{
       .map = box().map, .life_count = 2, .lives = {{{1, 3}, {256, 2}}}, .payload = {.seed = 31}});

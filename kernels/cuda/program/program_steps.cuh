@@ -231,6 +231,7 @@ struct VerbFunctions {
 using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::inval, inval>,                        //
                             Does<Verb::arrive, arrive>,                      //
+                            Does<Verb::arrive_drop, arrive_drop>,            //
                             Does<Verb::expect_tx, expect_tx>,                //
                             Does<Verb::arrive_expect_tx, arrive_expect_tx>,  //
                             Does<Verb::complete_tx, complete_tx>,            //

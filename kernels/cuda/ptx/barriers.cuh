@@ -23,6 +23,23 @@ __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, std::uint32_
                : "memory");
 }
 
+/// Arrives, and takes this arrival off those that later phases wait for. PTX ISA 9.0, 9.7.13.15.14.
+__device__ inline void mbarrier_arrive_drop(std::uint64_t* barrier) {
+  // Without "memory" the compiler may move writes that the arrival releases behind it.
+  asm volatile("mbarrier.arrive_drop.release.cta.shared::cta.b64 _, [%0];"
+               :
+               : "r"(shared_address(barrier))
+               : "memory");
+}
+
+/// The same of a barrier of another CTA of the cluster, at this address of shared::cluster.
+__device__ inline void mbarrier_arrive_drop_remote(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [%0];"
+               :
+               : "r"(shared_address(barrier))
+               : "memory");
+}
+
 /// Ends the life of a barrier: its memory may be used for something else, another barrier included.
 /// Nothing may be pending on it. PTX ISA 9.0, 9.7.13.15.10.
 __device__ inline void mbarrier_inval(std::uint64_t* barrier) {

@@ -100,6 +100,10 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::arrive:
       named.pending -= std::min(named.pending, step.count);
       return;
+    case Verb::arrive_drop:
+      named.pending -= std::min(named.pending, step.count);
+      named.count -= std::min(named.count, step.count);
+      return;
     case Verb::arrive_expect_tx:
       named.pending -= std::min(named.pending, 1U);
       named.account.announced += step.bytes;

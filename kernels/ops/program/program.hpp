@@ -28,6 +28,7 @@ enum class Verb : std::uint8_t {
   init,              // count; fenced for the async proxy and the cluster. The phase becomes 0
   inval,             // its 8 bytes are plain memory afterwards
   arrive,            // count, of: threads from `thread` on, each of which arrives once
+  arrive_drop,       // the same; each phase behind this one waits for `count` arrivals fewer
   expect_tx,         // bytes, of
   arrive_expect_tx,  // bytes, of
   complete_tx,       // bytes; by hand, as a copy that lands would
@@ -167,6 +168,7 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::init, .name = "init", .barrier = true},
     {.verb = Verb::inval, .name = "inval", .barrier = true},
     {.verb = Verb::arrive, .name = "arrive", .takers = Takers::count, .barrier = true},
+    {.verb = Verb::arrive_drop, .name = "arrive_drop", .takers = Takers::count, .barrier = true},
     {.verb = Verb::expect_tx, .name = "expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::arrive_expect_tx, .name = "arrive_expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::complete_tx, .name = "complete_tx", .barrier = true, .tx_bytes = true},

@@ -81,6 +81,12 @@ void arrive(Mbarrier& barrier) {
   }
 }
 
+void drop(Mbarrier& barrier) {
+  if (barrier.expected <= 1 && barrier.saturates) return;
+  if (barrier.expected <= 1) throw Error("mbarrier: a drop of the last arrival of a phase");
+  if (barrier.fault != kFaultDropIgnored) --barrier.expected;
+}
+
 void arrive_if_awaited(Mbarrier& barrier) {
   if (barrier.pending > 0) arrive(barrier);
 }

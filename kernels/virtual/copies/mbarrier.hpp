@@ -20,7 +20,7 @@ struct Mbarrier {
   std::int32_t tx = 0;         // bytes announced and not yet credited; may be negative
   std::uint32_t phase = 0;     // completed phases; its low bit is the parity of the current one
   Fault fault = kNoFault;
-  bool saturates = false;  // a tx-count that would leave its range stops at its end
+  bool saturates = false;  // a tx-count or count that would leave its range stops at its end
 };
 
 /// A barrier for `count` arrivals a phase. Throws Error unless count is in 1..kMbarrierMax.
@@ -28,6 +28,10 @@ Mbarrier init_mbarrier(std::uint32_t count, Fault fault = kNoFault);
 
 /// One arrival; may complete the phase. Throws Error when none is pending.
 void arrive(Mbarrier& barrier);
+
+/// Takes one arrival off those that later phases wait for; to be followed by an arrival. Throws
+/// Error where none would be left.
+void drop(Mbarrier& barrier);
 
 /// One arrival where one is awaited, and nothing where none is: for operations that go on behind a
 /// wait which a fault let return too soon.

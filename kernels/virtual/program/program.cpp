@@ -159,6 +159,7 @@ std::uint64_t take(const Turn& turn) {
       take_inval(turn);
       return 0;
     case Verb::arrive:
+    case Verb::arrive_drop:
       take_arrive(turn);
       return 0;
     case Verb::expect_tx:
@@ -245,6 +246,7 @@ std::uint64_t take(const Turn& turn) {
 bool is_landing_before(const Program& program, std::size_t number) {
   switch (program.steps[number].verb) {
     case Verb::arrive:
+    case Verb::arrive_drop:
     case Verb::expect_tx:
     case Verb::arrive_expect_tx:
     case Verb::complete_tx:

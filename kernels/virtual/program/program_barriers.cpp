@@ -125,8 +125,11 @@ void take_arrive(const Turn& turn) {
   const bool remote = meant_cta(turn) != turn.cta;
   if (remote && fault == kFaultArriveRemoteLost) return;
   const bool stays = remote && fault == kFaultArriveRemoteLocal;
-  arrive_times(turn, live(turn, stays ? turn.cta : meant_cta(turn), turn.step().barrier),
-               turn.step().count);
+  Mbarrier& barrier = live(turn, stays ? turn.cta : meant_cta(turn), turn.step().barrier);
+  const std::uint32_t count = turn.step().count;
+  const bool drops = turn.step().verb == Verb::arrive_drop;
+  for (std::uint32_t i = 0; drops && i < count; ++i) drop(barrier);
+  if (!drops || fault != kFaultDropNoArrival) arrive_times(turn, barrier, count);
 }
 
 void take_expect(const Turn& turn) {

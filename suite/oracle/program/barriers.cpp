@@ -118,6 +118,11 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
   if (arrivals > barrier.pending)
     walk.refuse(fmt::format("{} arrivals where the phase waits for {}", arrivals, barrier.pending));
   if (step.verb == Verb::arrive_expect_tx) barrier.tx += step.bytes;
+  // PTX ISA 9.0, 9.7.13.15.14: the count of later phases falls first.
+  if (step.verb == Verb::arrive_drop) {
+    if (arrivals >= barrier.count) walk.refuse("no document says what a phase without arrivals is");
+    barrier.count -= arrivals;
+  }
   barrier.pending -= arrivals;
   advance(barrier);
 }

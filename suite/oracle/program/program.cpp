@@ -160,6 +160,7 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       own.alive = false;
       return {};
     case Verb::arrive:
+    case Verb::arrive_drop:
       arrive(walk, step, named, step.count);
       return {};
     case Verb::expect_tx:

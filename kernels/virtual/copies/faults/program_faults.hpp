@@ -60,6 +60,8 @@ inline constexpr Fault kFaultCyclePendingNotRestored{754};
 inline constexpr Fault kFaultCycleMemoryNotReturned{755};
 inline constexpr Fault kFaultCycleEarlyCreditLost{756};
 inline constexpr Fault kFaultCycleParityStuck{757};
+inline constexpr Fault kFaultDropIgnored{758};
+inline constexpr Fault kFaultDropNoArrival{759};
 // Sends: from window to window.
 inline constexpr Fault kFaultSendWrongCta{760};
 inline constexpr Fault kFaultSendChunkLost{761};
@@ -208,6 +210,10 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "credit: what comes before the announcement is lost, none goes below zero"),
     program_fault(kFaultCycleParityStuck, "cycle_parity_stuck",
                   "wait: every parity reads as that of an even phase"),
+    program_fault(kFaultDropIgnored, "drop_ignored",
+                  "arrive_drop: later phases wait for as many arrivals as before"),
+    program_fault(kFaultDropNoArrival, "drop_no_arrival",
+                  "arrive_drop: is no arrival in the phase that it comes in"),
     program_fault(kFaultSendWrongCta, "send_wrong_cta",
                   "send: lands in the window of the CTA behind the one that is named"),
     program_fault(kFaultSendChunkLost, "send_chunk_lost",

@@ -134,6 +134,21 @@ Program released_by_peer() {
   return program;
 }
 
+// Two of three arrivals are dropped in the first phase; the second ends with one.
+Program dropped() {
+  Program program = empty(1);
+  const Step test{.verb = Verb::test}, next{.verb = Verb::test, .parity = 1};
+  program.steps = {{.verb = Verb::init, .count = 3},
+                   {.verb = Verb::arrive_drop, .count = 2},
+                   test,
+                   arrive(),
+                   test,
+                   next,
+                   arrive(),
+                   next};
+  return program;
+}
+
 // The peer looks at its phase when they have met behind each arrival of CTA 0.
 Program met() {
   Program program = empty(2);
@@ -299,6 +314,7 @@ std::vector<Program> programs() {
   std::vector<Program> all{
       released_by_peer(),
       met(),
+      dropped(),
       announced(512),
       announced(513),
       announced(1536),

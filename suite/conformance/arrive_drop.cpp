@@ -1,0 +1,81 @@
+// Threads and CTAs that leave a barrier for good: later phases wait for fewer arrivals.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "kernels/ops/program/program.hpp"
+#include "suite/case.hpp"
+#include "suite/conformance/tile.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+constexpr std::uint32_t kPhases = 3;
+
+// In each phase `dropped` threads arrive for the last time, and all others as ever. The phase is
+// looked at before its last arrival, which carries the announcement of a copy.
+Program leaving(const TileLoad& load, std::uint32_t count, std::uint32_t dropped,
+                std::uint32_t from) {
+  const std::uint16_t owner = 1, others = static_cast<std::uint16_t>(1U << from);
+  const std::uint8_t of = from == 0 ? kernels::kOwnCta : std::uint8_t{0};
+  Program program{.cluster = {from + 1, 1, 1},
+                  .window = window_bytes(load),
+                  .barriers = 1,
+                  .regions = {region_of(load)},
+                  .maps = {{.spec = load.map}},
+                  .steps = {{.verb = Verb::init, .ctas = owner, .count = count}},
+                  .payload = load.payload,
+                  .what = fmt::format("{} arrivals a phase, {} of CTA {} dropped in each", count,
+                                      dropped, from)};
+  std::vector<Step>& steps = program.steps;
+  const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
+  for (std::uint8_t phase = 0; phase < kPhases; ++phase, count -= dropped) {
+    const auto parity = static_cast<std::uint8_t>(phase & 1U);
+    steps.push_back(meet);
+    steps.push_back({.verb = Verb::arrive_drop, .ctas = others, .of = of, .count = dropped});
+    if (count - dropped > 1)
+      steps.push_back({.verb = Verb::arrive,
+                       .ctas = others,
+                       .thread = static_cast<std::uint16_t>(dropped),
+                       .of = of,
+                       .count = count - dropped - 1});
+    steps.push_back(meet);
+    steps.push_back({.verb = Verb::test, .ctas = owner, .parity = parity});
+    steps.push_back({.verb = Verb::arrive_expect_tx, .ctas = owner, .bytes = tile_bytes(load.map)});
+    steps.push_back({.verb = Verb::load, .ctas = owner, .offset = kGuardBytes, .at = load.at});
+    steps.push_back({.verb = Verb::wait,
+                     .ctas = owner,
+                     .parity = parity,
+                     .stops = true,
+                     .ns = kernels::kMustCompleteNs});
+  }
+  return program;
+}
+
+std::vector<Op> leaving_rows(std::uint32_t from) {
+  const TileLoad load = tile_of_rank(DataType::u32, 2);
+  std::vector<Op> rows;
+  for (const std::uint32_t dropped : {1U, 2U, 5U, 31U, 64U})
+    for (const std::uint32_t stay : {1U, 2U, 7U, 33U})
+      rows.emplace_back(leaving(load, stay + kPhases * dropped, dropped, from));
+  return rows;
+}
+
+const Register kThreads{{
+    .name = "arrive_drop.threads",
+    .claim = "an arrival that is dropped counts in its phase, and each later phase waits for one "
+             "fewer, announced bytes included",
+    .cites = "PTX ISA 9.0, 9.7.13.15.14 mbarrier.arrive_drop; 9.7.13.15.6 phase completion",
+    .rows = [](const RunContext&) { return leaving_rows(0); },
+}};
+
+const Register kRemote{{
+    .name = "arrive_drop.remote",
+    .claim = "another CTA of the cluster leaves a barrier as its own threads do",
+    .cites = "PTX ISA 9.0, 9.7.13.15.14 mbarrier.arrive_drop, shared::cluster; 9.7.13.15.8 "
+             "mbarrier support with shared memory",
+    .rows = [](const RunContext&) { return leaving_rows(1); },
+}};
+
+}  // namespace
+}  // namespace tidemark::suite
