@@ -24,7 +24,7 @@ Statistics statistics_of(std::vector<double> values) {
     return {.finite = 0, .median = kNaN, .mad = kNaN, .min = kNaN, .max = kNaN, .mean = kNaN};
   }
   // A sum depends on its order: sorted, the mean is the same whichever sample came first.
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   Statistics made;
   made.finite = values.size();
   made.median = median_of(values);

@@ -73,9 +73,9 @@ bool is_hidden(std::uint32_t code) {
                                                                      {0xfe00, 0xfe0f},
                                                                      {0xfeff, 0xfeff},
                                                                      {0xe0000, 0xe0fff}}};
-  return (code & 0xfffeU) == 0xfffeU ||
-         std::any_of(kHidden.begin(), kHidden.end(),
-                     [code](const auto& range) { return code >= range[0] && code <= range[1]; });
+  return (code & 0xfffeU) == 0xfffeU || std::ranges::any_of(kHidden, [code](const auto& range) {
+           return code >= range[0] && code <= range[1];
+         });
 }
 
 /// Bytes of the character that starts the text; 0 where it is none to be shown (RFC 3629).

@@ -42,9 +42,8 @@ std::set<std::string> kinds(std::initializer_list<ChangeKind> all) {
 bool lies_elsewhere(const Comparison& comparison) {
   const std::vector<std::uint32_t>& subject = comparison.setup.subject_gpus;
   const auto apart = [&](const std::vector<std::uint32_t>& gpus) {
-    return std::none_of(gpus.begin(), gpus.end(), [&](std::uint32_t gpu) {
-      return std::binary_search(subject.begin(), subject.end(), gpu);
-    });
+    return std::ranges::none_of(
+        gpus, [&](std::uint32_t gpu) { return std::ranges::binary_search(subject, gpu); });
   };
   if (subject.empty()) return false;
   for (const ChangeGroup& group : comparison.conformance.groups) {
@@ -56,7 +55,7 @@ bool lies_elsewhere(const Comparison& comparison) {
   const auto slower = [&](const GpuFinding& finding) {
     return finding.verdict == SpeedVerdict::regressed && !finding.waived && apart(finding.gpus);
   };
-  return std::any_of(comparison.speed.gpus.begin(), comparison.speed.gpus.end(), slower);
+  return std::ranges::any_of(comparison.speed.gpus, slower);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ GpuNames names_of(const Pairing& pairing, std::size_t gpu) {
       made.host = facts.node;
     }
     const std::string_view driver = facts.values.empty() ? std::string_view() : facts.values[0];
-    if (std::find(made.drivers.begin(), made.drivers.end(), driver) == made.drivers.end()) {
+    if (std::ranges::find(made.drivers, driver) == made.drivers.end()) {
       made.drivers.push_back(driver);
     }
   }
@@ -97,7 +97,7 @@ GpuNames Waiving::mean_of(const SpeedFinding& finding) const {
   made.drivers.clear();
   for (const std::uint32_t gpu : finding.mean_over) {
     for (const std::string_view driver : gpus_[gpu].drivers) {
-      if (std::find(made.drivers.begin(), made.drivers.end(), driver) == made.drivers.end()) {
+      if (std::ranges::find(made.drivers, driver) == made.drivers.end()) {
         made.drivers.push_back(driver);
       }
     }

@@ -373,8 +373,7 @@ std::span<const Reading> gpu_readings() {
 
 void forget_waivers(LaunchFacts& facts) {
   for (const auto& [cell, was] : facts.waived_by_launch) facts.verdicts[cell] = was;
-  std::replace(facts.verdicts.begin(), facts.verdicts.end(), Verdict::unexpected_pass,
-               Verdict::pass);
+  std::ranges::replace(facts.verdicts, Verdict::unexpected_pass, Verdict::pass);
 }
 
 LaunchFacts facts_of(const Report& report, const std::string& path) {

@@ -19,12 +19,12 @@ void add_cases(Pairing& made) {
   for (const LaunchFacts* launch : made.launches) {
     made.cases.insert(made.cases.end(), launch->cases.begin(), launch->cases.end());
   }
-  std::sort(made.cases.begin(), made.cases.end());
+  std::ranges::sort(made.cases);
   made.cases.erase(std::unique(made.cases.begin(), made.cases.end()), made.cases.end());
   for (const LaunchFacts* launch : made.launches) {
     std::vector<std::uint32_t> rows(made.cases.size(), kNoRow);
     for (std::size_t row = 0; row < launch->cases.size(); ++row) {
-      const auto at = std::lower_bound(made.cases.begin(), made.cases.end(), launch->cases[row]);
+      const auto at = std::ranges::lower_bound(made.cases, launch->cases[row]);
       rows[static_cast<std::size_t>(at - made.cases.begin())] = static_cast<std::uint32_t>(row);
     }
     made.case_rows.push_back(std::move(rows));
@@ -50,9 +50,8 @@ void add_gpus(Pairing& made, PairBy by) {
     }
   }
   for (const auto& [key, gpu] : found) made.gpus.push_back(gpu);
-  std::stable_sort(made.gpus.begin(), made.gpus.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.node, a.number) < std::tie(b.node, b.number);
-  });
+  std::ranges::stable_sort(made.gpus, {},
+                           [](const auto& of) { return std::tie(of.node, of.number); });
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < made.gpus.size(); ++i) places[made.gpus[i].key] = i;
   for (const LaunchFacts* launch : made.launches) {
@@ -80,8 +79,8 @@ PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<Launch
   const auto of_series = [&](const LaunchFacts& facts) {
     return facts.launch.anonymised && facts.launch.series_id == series;
   };
-  const bool one_series = !series.empty() && std::all_of(base.begin(), base.end(), of_series) &&
-                          std::all_of(fresh.begin(), fresh.end(), of_series);
+  const bool one_series = !series.empty() && std::ranges::all_of(base, of_series) &&
+                          std::ranges::all_of(fresh, of_series);
   return one_series ? PairBy::number_of_series : asked;
 }
 

@@ -38,7 +38,7 @@ std::string on_node(const Pairing& pairing, const std::string& node,
   std::vector<std::uint32_t> numbers;
   numbers.reserve(gpus.size());
   for (const std::uint32_t gpu : gpus) numbers.push_back(pairing.gpus[gpu].number);
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   return fmt::format("{}, GPUs {}", node_name(node), ranges(numbers));
 }
 

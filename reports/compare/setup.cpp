@@ -26,11 +26,9 @@ std::size_t readings(const Values& values) {
 /// and in four of five after is a difference, although both sides know the same values.
 bool alike(const Values& base, const Values& fresh) {
   const std::size_t all_base = readings(base), all_fresh = readings(fresh);
-  return base.size() == fresh.size() &&
-         std::equal(
-             base.begin(), base.end(), fresh.begin(), [&](const auto& one, const auto& other) {
-               return one.first == other.first && one.second * all_fresh == other.second * all_base;
-             });
+  return std::ranges::equal(base, fresh, [&](const auto& one, const auto& other) {
+    return one.first == other.first && one.second * all_fresh == other.second * all_base;
+  });
 }
 
 /// "700 W", or with shares where there are several: "600 W (40 %), 700 W (60 %)".
@@ -172,8 +170,8 @@ std::pair<Readings, Readings> readings_of(const Pairing& pairing, std::size_t gp
     if (std::isnan(value)) continue;
     (launch < pairing.base ? made.first : made.second).push_back(value);
   }
-  std::sort(made.first.begin(), made.first.end());
-  std::sort(made.second.begin(), made.second.end());
+  std::ranges::sort(made.first);
+  std::ranges::sort(made.second);
   return made;
 }
 
@@ -192,7 +190,7 @@ bool alike(const Reading& reading, const Readings& base, const Readings& fresh) 
 /// "48 C", or "48 to 92 C" where they are unlike each other.
 std::string text_of(const Reading& reading, Readings values) {
   if (values.empty()) return "unknown";
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const auto [low, high] = std::ranges::minmax_element(values);
   return alike(reading, *low, *high)
              ? fmt::format("{:.0f} {}", median_of(values), reading.unit)
              : fmt::format("{:.0f} to {:.0f} {}", *low, *high, reading.unit);
@@ -281,12 +279,11 @@ void add_boots(SetupComparison& made, const Pairing& pairing) {
       ++(launch < pairing.base ? base : fresh)[gpu.boot];
     }
   }
-  const bool several = std::all_of(boots.begin(), boots.end(), [](const auto& node) {
+  const bool several = std::ranges::all_of(boots, [](const auto& node) {
     return node.second.first.size() > 1 && node.second.second.size() > 1;
   });
-  const bool same = std::all_of(boots.begin(), boots.end(), [](const auto& node) {
-    return alike(node.second.first, node.second.second);
-  });
+  const bool same = std::ranges::all_of(
+      boots, [](const auto& node) { return alike(node.second.first, node.second.second); });
   if (!several && !same) {
     made.remarks.push_back("one boot a side: an effect of the boot cannot be excluded");
   }
@@ -304,8 +301,7 @@ Cause cause_of(const std::vector<SetupDifference>& differences) {
 }  // namespace
 
 bool SetupComparison::differs(std::string_view factor) const {
-  return std::any_of(differences.begin(), differences.end(),
-                     [&](const auto& difference) { return difference.factor == factor; });
+  return std::ranges::find(differences, factor, &SetupDifference::factor) != differences.end();
 }
 
 void SetupComparison::add(SetupDifference difference) {

@@ -191,13 +191,13 @@ std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
   all.reserve(count);
   for (std::size_t i = 0; i < count; ++i) all.emplace_back(rank(i), i);
   if (count > most) {
-    std::sort(all.begin(), all.end());
+    std::ranges::sort(all);
     all.resize(most);
   }
   std::vector<std::size_t> made;
   made.reserve(all.size());
   for (const auto& [of, index] : all) made.push_back(index);
-  std::sort(made.begin(), made.end());
+  std::ranges::sort(made);
   return made;
 }
 

@@ -59,7 +59,7 @@ std::string listed(const std::vector<std::string>& texts) {
 bool stopped_others(const Report& report, const ResultRow& hung) {
   const std::string said =
       fmt::format(", {}) hung in the same round", report.gpus[hung.gpu_id].uuid.view());
-  return std::any_of(report.results.begin(), report.results.end(), [&](const ResultRow& other) {
+  return std::ranges::any_of(report.results, [&](const ResultRow& other) {
     return other.case_id == hung.case_id && other.verdict == Verdict::not_run &&
            report.text(other.reason).find(said) != std::string_view::npos;
   });
@@ -95,7 +95,7 @@ std::vector<std::string> xids_of(const Report& report, std::uint32_t gpu) {
     const Xid* const xid = xid_of(report.text(event.source), event.code);
     if (event.gpu_id != gpu || xid == nullptr || !xid->drains()) continue;
     const std::string text = fmt::format("Xid {}", event.code);
-    if (std::find(xids.begin(), xids.end(), text) == xids.end()) xids.push_back(text);
+    if (std::ranges::find(xids, text) == xids.end()) xids.push_back(text);
   }
   return xids;
 }

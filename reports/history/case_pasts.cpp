@@ -21,8 +21,8 @@ struct Extent {
 /// Whether this level runs at least what the other one does. One that is not known is like itself.
 bool reaches(const std::string& level, const std::string& other) {
   static constexpr std::array<std::string_view, 3> kLevels = {"quick", "nightly", "soak"};
-  const auto at = std::find(kLevels.begin(), kLevels.end(), level);
-  const auto least = std::find(kLevels.begin(), kLevels.end(), other);
+  const auto at = std::ranges::find(kLevels, level);
+  const auto least = std::ranges::find(kLevels, other);
   if (at == kLevels.end() || least == kLevels.end()) return level == other;
   return at >= least;
 }
@@ -59,8 +59,7 @@ struct Unanswered {
 using Open = std::map<std::uint32_t, Unanswered>;  // by GPU
 
 bool lost_any(const PastResults& results) {
-  return results.lacking > 0 &&
-         std::any_of(results.verdicts.begin(), results.verdicts.end(), is_lost);
+  return results.lacking > 0 && std::ranges::any_of(results.verdicts, is_lost);
 }
 
 Extent extent_of(const Chronicle& all, const PastResults& results) {
@@ -92,7 +91,7 @@ void follow(Open& open, const Chronicle& all, const PastResults& results) {
 /// of another GPU answers for what was waived alone.
 bool is_open(const Open& open, CaseState said, std::uint32_t launch) {
   if (said == CaseState::failing) return false;
-  return std::any_of(open.begin(), open.end(), [&](const auto& each) {
+  return std::ranges::any_of(open, [&](const auto& each) {
     const Unanswered& one = each.second;
     if (one.lost && *one.lost < launch) return true;
     return one.bad && *one.bad < launch && !(one.waived && said == CaseState::waived);
@@ -121,9 +120,7 @@ void take(CasePast& past, CaseState& told, const PastResults& results, CaseState
 
 /// The newest launch before the failure began that passed as much of the case.
 std::uint32_t last_pass_of(const Chronicle& all, const CasePast& past) {
-  const auto began =
-      std::find_if(past.results->begin(), past.results->end(),
-                   [&](const PastResults& each) { return each.launch == past.since; });
+  const auto began = std::ranges::find(*past.results, past.since, &PastResults::launch);
   const Extent failed = extent_of(all, *began);
   for (auto at = began; at != past.results->begin();) {
     --at;
@@ -178,8 +175,7 @@ std::vector<CasePast> case_pasts(const History& history) {
   const auto order = [](const CasePast& past) {
     return std::tuple(rank_of(past), past.first_bad ? -static_cast<std::int64_t>(past.since) : 0);
   };
-  std::stable_sort(made.begin(), made.end(),
-                   [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  std::ranges::stable_sort(made, {}, order);
   return made;
 }
 

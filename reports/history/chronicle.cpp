@@ -198,7 +198,7 @@ void record_launch(Chronicle& all, const LaunchFacts& facts) {
 void sort_by_time(Chronicle& all) {
   std::vector<std::uint32_t> order(all.launches.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     const PastLaunch &first = all.launches[a], &second = all.launches[b];
     return std::tie(first.at_unix_s, first.run_id) < std::tie(second.at_unix_s, second.run_id);
   });
@@ -213,11 +213,11 @@ void sort_by_time(Chronicle& all) {
   const auto by_launch = [](const auto& a, const auto& b) { return a.launch < b.launch; };
   for (auto& [key, values] : all.metrics) {
     for (PastValues& each : values) each.launch = place[each.launch];
-    std::sort(values.begin(), values.end(), by_launch);
+    std::ranges::sort(values, by_launch);
   }
   for (auto& [key, results] : all.cases) {
     for (PastResults& each : results) each.launch = place[each.launch];
-    std::sort(results.begin(), results.end(), by_launch);
+    std::ranges::sort(results, by_launch);
   }
 }
 
@@ -241,7 +241,7 @@ void miss_lost_numbers(Chronicle& all) {
       if (past.numbered) numbered.insert(of);
       if (past.numbered || past.passed == 0 || !numbered.contains(of)) continue;
       if (past.verdicts.empty()) past.verdicts.assign(launch.gpus.size(), Verdict::pass);
-      std::replace(past.verdicts.begin(), past.verdicts.end(), Verdict::pass, Verdict::not_run);
+      std::ranges::replace(past.verdicts, Verdict::pass, Verdict::not_run);
       launch.verdicts[static_cast<std::size_t>(Verdict::pass)] -= past.passed;
       launch.verdicts[static_cast<std::size_t>(Verdict::not_run)] += past.passed;
       past.lacking += std::exchange(past.passed, 0);
@@ -305,8 +305,8 @@ void add_gpu_set(std::vector<SetupChange>& made, const PastLaunch& before,
   const std::set<std::uint32_t> now(after.gpus.begin(), after.gpus.end());
   if (old == now) return;
   std::vector<std::uint32_t> gone, come;
-  std::set_difference(old.begin(), old.end(), now.begin(), now.end(), std::back_inserter(gone));
-  std::set_difference(now.begin(), now.end(), old.begin(), old.end(), std::back_inserter(come));
+  std::ranges::set_difference(old, now, std::back_inserter(gone));
+  std::ranges::set_difference(now, old, std::back_inserter(come));
   made.push_back({"gpus", fmt::format("{}, {} of them only here", old.size(), gone.size()),
                   fmt::format("{}, {} of them only here", now.size(), come.size())});
 }
@@ -373,7 +373,7 @@ std::set<std::string> restless_factors(const Chronicle& all) {
 
 std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor) {
   const PastLaunch& past = all.launches[launch];
-  const auto at = std::find(setup_names().begin(), setup_names().end(), factor);
+  const auto at = std::ranges::find(setup_names(), factor);
   if (at != setup_names().end()) {
     const auto index = static_cast<std::size_t>(at - setup_names().begin());
     return listed(values_in(all, setups_in(past, kNoRow), index));

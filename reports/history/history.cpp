@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -147,9 +148,8 @@ CandidateFamilies candidates_of(History& made) {
       add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false));
     }
   }
-  std::stable_sort(made.newest.begin(), made.newest.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.step) > std::abs(b.step);
-  });
+  std::ranges::stable_sort(made.newest, std::greater{},
+                           [](const auto& of) { return std::abs(of.step); });
   return found;
 }
 
@@ -164,7 +164,7 @@ Series series_of(const History& made, const Candidate& candidate) {
   Series series{.levels = levels_of(made.chronicle, *made.metrics[candidate.metric].values),
                 .line = {}};
   const auto& gpus = series.levels.gpus;
-  const auto row = std::find(gpus.begin(), gpus.end(), candidate.gpu);
+  const auto row = std::ranges::find(gpus, candidate.gpu);
   series.gpu = static_cast<std::size_t>(row - gpus.begin());
   series.line = candidate.gpu == kNoRow
                     ? typical_line(made.chronicle, series.levels)
@@ -220,7 +220,7 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
                                   line.values.begin() + static_cast<std::ptrdiff_t>(at));
     double from = median_of(old) + offset;
     if (candidate.apart) {
-      const auto where = std::find(levels.launches.begin(), levels.launches.end(), line.first[at]);
+      const auto where = std::ranges::find(levels.launches, line.first[at]);
       from += levels.typical[static_cast<std::size_t>(where - levels.launches.begin())];
     }
     metric.changes.push_back(made.changes.size());
@@ -264,9 +264,8 @@ void add_events(History& made) {
   }
   for (auto& [key, changes] : found) {
     const auto& [after, before, gpu] = key;
-    std::stable_sort(changes.begin(), changes.end(), [&](std::size_t a, std::size_t b) {
-      return std::abs(made.changes[a].step) > std::abs(made.changes[b].step);
-    });
+    std::ranges::stable_sort(changes, std::greater{},
+                             [&](std::size_t i) { return std::abs(made.changes[i].step); });
     made.events.push_back(
         {.before = before,
          .after = after,
@@ -274,8 +273,7 @@ void add_events(History& made) {
          .changes = changes,
          .setup = setup_changes(made.chronicle, made.restless, before, after, gpu)});
   }
-  std::stable_sort(made.events.begin(), made.events.end(),
-                   [](const auto& a, const auto& b) { return a.after > b.after; });
+  std::ranges::stable_sort(made.events, std::greater{}, &ChangeEvent::after);
 }
 
 }  // namespace

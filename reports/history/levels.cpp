@@ -133,7 +133,7 @@ Search search(const Sums& sums, std::size_t length, double floor) {
     const Split split = best_split(sums, in, floor);
     if (split.p < 1) made.splits.push_back(split);
   }
-  std::sort(made.splits.begin(), made.splits.end(), [](const Split& a, const Split& b) {
+  std::ranges::sort(made.splits, [](const Split& a, const Split& b) {
     if (a.p != b.p) return a.p < b.p;
     if (a.t != b.t) return a.t > b.t;
     return a.in.length() < b.in.length();
@@ -146,12 +146,11 @@ std::vector<std::size_t> chosen(const Search& found, double most_p) {
   std::vector<std::size_t> made;
   for (const Split& split : found.splits) {
     if (split.p * found.tried > most_p) break;
-    const bool crossed = std::any_of(made.begin(), made.end(), [&](std::size_t at) {
-      return split.in.first < at && at < split.in.end;
-    });
+    const bool crossed = std::ranges::any_of(
+        made, [&](std::size_t at) { return split.in.first < at && at < split.in.end; });
     if (!crossed) made.push_back(split.at);
   }
-  std::sort(made.begin(), made.end());
+  std::ranges::sort(made);
   return made;
 }
 
@@ -247,7 +246,7 @@ double strongest_change(std::span<const double> values, double floor) {
 double newest_step(std::span<const double> values, double floor) {
   if (values.size() < kLeastSeries + 2) return 0;
   const auto others = values.first(values.size() - 2);
-  const auto [low, high] = std::minmax_element(others.begin(), others.end());
+  const auto [low, high] = std::ranges::minmax_element(others);
   constexpr double kNights = 10;  // the range of few nights is short by chance
   const double share = std::max(0.5, kNights / static_cast<double>(others.size()));
   const double most = std::max(floor, share * (*high - *low)), newest = values.back();
@@ -283,9 +282,7 @@ Changes change_points(std::span<const double> values, double floor, double most_
     }
     const std::size_t before = at.size();
     std::erase_if(at, [&](std::size_t one) {
-      const auto step = std::find_if(made.begin(), made.end(),
-                                     [one](const ChangePoint& point) { return point.at == one; });
-      return !is_abrupt(values, *step);
+      return !is_abrupt(values, *std::ranges::find(made, one, &ChangePoint::at));
     });
     if (at.size() < before) {
       drifts = true;
@@ -299,7 +296,7 @@ Changes change_points(std::span<const double> values, double floor, double most_
 }
 
 double discovery_threshold(std::vector<double> p, double rate) {
-  std::sort(p.begin(), p.end());
+  std::ranges::sort(p);
   std::size_t taken = p.size();
   const auto line = [&](std::size_t number) {
     return rate * static_cast<double>(number) / static_cast<double>(p.size());

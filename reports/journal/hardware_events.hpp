@@ -65,8 +65,7 @@ inline constexpr std::array<Xid, 18> kXids = {{
 
 /// Null where the event is none of them.
 inline const Xid* xid_of(std::string_view source, std::int32_t code) {
-  const auto* const found =
-      std::find_if(kXids.begin(), kXids.end(), [code](const Xid& xid) { return xid.code == code; });
+  const auto* const found = std::ranges::find(kXids, code, &Xid::code);
   return source == "nvml" && found != kXids.end() ? found : nullptr;
 }
 

@@ -246,7 +246,7 @@ std::vector<std::pair<std::uint32_t, std::string>> journals_in(const std::string
   if (found.empty()) {
     refuse(folder, "holds no rank-*.jsonl", "give the folder <report>.h5.run that a launch left");
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -328,7 +328,7 @@ Journals read_journals(const std::string& folder) {
                          JournalFolder::kMostBytes));
   std::vector<std::uint32_t> ranks = from->received().ranks();
   for (const auto& [rank, path] : files) ranks.push_back(rank);
-  std::sort(ranks.begin(), ranks.end());
+  std::ranges::sort(ranks);
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   const std::size_t count = ranks.size();
   return {count,

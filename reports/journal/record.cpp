@@ -160,9 +160,8 @@ std::optional<Line> parsed(std::string_view line) {
 /// The line that says whose journal it is: the launch record, which stands first unless it was
 /// lost.
 const Line& telling_line(const std::vector<Line>& lines) {
-  const auto launch = std::find_if(lines.begin(), lines.end(), [](const Line& line) {
-    return std::holds_alternative<LaunchRecord>(line.record);
-  });
+  const auto launch = std::ranges::find_if(
+      lines, [](const Line& line) { return std::holds_alternative<LaunchRecord>(line.record); });
   return launch == lines.end() ? lines.front() : *launch;
 }
 

@@ -72,7 +72,7 @@ std::string escaped(const std::string& key) {
 void check_object(const At& at, const std::vector<std::string_view>& known) {
   if (!at.value.is_object()) at.refuse(fmt::format("is {}; give an object", at.value.type_name()));
   for (const auto& [key, value] : at.value.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (std::ranges::find(known, key) != known.end()) continue;
     throw ReportError(fmt::format("policy {}: {}/{} is not known; give one of {}", at.file,
                                   at.pointer, shown_text(escaped(key)), fmt::join(known, ", ")));
   }
@@ -117,7 +117,7 @@ std::vector<std::string> names_in(const At& at, const Names& known) {
   for (std::size_t i = 0; i < size; ++i) {
     const At one = element(at, i);
     std::string name = line_of(one);
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (std::ranges::find(known, name) == known.end())
       one.refuse(fmt::format("is '{}'; give one of {}", shown_text(name), fmt::join(shown, ", ")));
     made.push_back(std::move(name));
   }
@@ -189,8 +189,7 @@ Policy policy_in(const At& at) {
     known.emplace_back("none");
     made.fail_on = names_in(inside(at, "fail_on"), known);
     if (made.fail_on->empty()) inside(at, "fail_on").refuse("is empty; give names, or none");
-    if (made.fail_on->size() > 1 &&
-        std::find(made.fail_on->begin(), made.fail_on->end(), "none") != made.fail_on->end())
+    if (made.fail_on->size() > 1 && std::ranges::find(*made.fail_on, "none") != made.fail_on->end())
       inside(at, "fail_on").refuse("has none beside others; give one or the other");
   }
   if (at.value.contains("allow_confounders"))

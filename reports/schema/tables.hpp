@@ -41,7 +41,7 @@ struct FixedText {
       throw ReportError("'" + std::string(text) + "' is longer than the " + std::to_string(N) +
                         " bytes its column holds; shorten it");
     }
-    std::copy(text.begin(), text.end(), fixed.bytes.begin());
+    std::ranges::copy(text, fixed.bytes.begin());
     return fixed;
   }
   std::string_view view() const {

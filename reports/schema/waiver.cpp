@@ -60,7 +60,7 @@ constexpr std::string_view kWaivedUntil = ", waived until ";
 
 bool is_about(const Waiver& waiver, Waives what) {
   const std::string_view name = kWaivesNames[static_cast<std::size_t>(what)];
-  return std::find(waiver.waives.begin(), waiver.waives.end(), name) != waiver.waives.end();
+  return std::ranges::find(waiver.waives, name) != waiver.waives.end();
 }
 
 }  // namespace
@@ -71,8 +71,7 @@ bool is_driver_version(std::string_view text) {
   if (text.empty() || text.back() == '.') return false;
   while (!text.empty()) {
     const std::string_view part = next_part(text);
-    const bool digits =
-        std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits = std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || !number_of(part)) return false;
   }
   return true;
@@ -143,9 +142,9 @@ std::optional<std::size_t> WaiverLedger::hear(Waives what, std::string_view case
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
     if (!is_about(waivers_[i], what) || !names(waivers_[i], case_name, gpu)) continue;
     Use& use = uses_[i];
-    const auto foreign = std::find_if(
-        gpu.drivers.begin(), gpu.drivers.end(),
-        [&](std::string_view driver) { return !holds_for_driver(waivers_[i], driver); });
+    const auto foreign = std::ranges::find_if(gpu.drivers, [&](std::string_view driver) {
+      return !holds_for_driver(waivers_[i], driver);
+    });
     if (heard == Heard::nothing) {
       ++use.unanswered;
     } else if (use.over) {
@@ -171,7 +170,7 @@ WaiverLedger::Line WaiverLedger::of(std::string_view text) {
   // driver".
   constexpr std::array<std::string_view, 3> kAttention = {"stale", "expired", "not judged"};
   const std::string_view state = text.substr(0, text.find(':'));
-  const bool attention = std::find(kAttention.begin(), kAttention.end(), state) != kAttention.end();
+  const bool attention = std::ranges::find(kAttention, state) != kAttention.end();
   return {attention, std::string(text)};
 }
 
@@ -220,8 +219,8 @@ std::string WaiverLedger::text_of(const Use& use, const std::string& text) const
 std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives> what) const {
   std::vector<Line> made;
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
-    const bool about = std::any_of(what.begin(), what.end(),
-                                   [&](Waives one) { return is_about(waivers_[i], one); });
+    const bool about =
+        std::ranges::any_of(what, [&](Waives one) { return is_about(waivers_[i], one); });
     if (about) made.push_back(of(text_of(uses_[i], tidemark::reports::text_of(waivers_[i]))));
   }
   return made;

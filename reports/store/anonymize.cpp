@@ -54,9 +54,8 @@ std::string gpu_numbers(const Report& report, const SipKey& key, std::string_vie
   while (!value.empty()) {
     const std::string_view one = value.substr(0, value.find(','));
     value.remove_prefix(std::min(one.size() + 1, value.size()));
-    const auto gpu = std::find_if(report.gpus.begin(), report.gpus.end(), [one](const GpuRow& row) {
-      return row.uuid.view().starts_with(one);
-    });
+    const auto gpu = std::ranges::find_if(
+        report.gpus, [one](const GpuRow& row) { return row.uuid.view().starts_with(one); });
     made.push_back(is_numbers(one)            ? std::string(one)
                    : gpu == report.gpus.end() ? hashed(key, "GPU-anon-", one)
                                               : fmt::format("{}", gpu->local_index));
@@ -255,7 +254,7 @@ void disclose(Report& report, const SipKey& key) {
         if (fixed) {
           std::string text = disclosed(key, column, {place, ::strnlen(place, column.count)});
           text.resize(column.count);
-          std::copy(text.begin(), text.end(), place);
+          std::ranges::copy(text, place);
           continue;
         }
         const std::uint32_t was = index_in(column, reinterpret_cast<const std::byte*>(&row));

@@ -76,7 +76,7 @@ struct Checker {
 
 void check_launch(const Checker& checker, const LaunchRow& launch) {
   const auto one_of = [](std::string_view text, std::initializer_list<std::string_view> known) {
-    return std::find(known.begin(), known.end(), text) != known.end();
+    return std::ranges::find(known, text) != known.end();
   };
   if (!one_of(launch.level, {"quick", "nightly", "soak"})) {
     checker.refuse("attribute 'level' is not quick, nightly or soak");

@@ -116,9 +116,7 @@ std::vector<bool> left_out_of(const std::vector<SpeedVerdict>& verdicts) {
 }  // namespace
 
 std::pair<double, double> GpuFinding::range() const {
-  const auto [least, most] = std::minmax_element(
-      changes.begin(), changes.end(),
-      [](const GpuChange& one, const GpuChange& other) { return one.total < other.total; });
+  const auto [least, most] = std::ranges::minmax_element(changes, {}, &GpuChange::total);
   return {least->total, most->total};
 }
 
@@ -148,8 +146,7 @@ GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy) 
     note_unsteady(unsteady, all[i], gpus.by_series[i], verdicts);
     std::vector<bool> left_out = left_out_of(verdicts);
     // Where most changed, they are the case, and the few that did not stay in its mean.
-    if (2 * std::count(left_out.begin(), left_out.end(), true) >=
-        static_cast<std::ptrdiff_t>(left_out.size())) {
+    if (2 * std::ranges::count(left_out, true) >= static_cast<std::ptrdiff_t>(left_out.size())) {
       left_out.assign(left_out.size(), false);
     }
     // A GPU that lacks a launch would move that launch's mean by what GPUs differ.

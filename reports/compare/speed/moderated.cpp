@@ -82,8 +82,8 @@ namespace {
 
 std::vector<double> known_of(std::span<const double> values) {
   std::vector<double> made;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(made),
-               [](double value) { return !std::isnan(value); });
+  std::ranges::copy_if(values, std::back_inserter(made),
+                       [](double value) { return !std::isnan(value); });
   return made;
 }
 
@@ -207,8 +207,7 @@ std::vector<double> own_distances(std::span<const double> row, std::size_t base)
 /// A launch in which all rows scatter five times as far is worth a 25th of the others.
 std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>& exact) {
   std::vector<double> weights(own.launches, 1.0);
-  if (std::count(exact.begin(), exact.end(), false) <
-      static_cast<std::ptrdiff_t>(kFewestRowsForWeights)) {
+  if (std::ranges::count(exact, false) < static_cast<std::ptrdiff_t>(kFewestRowsForWeights)) {
     return weights;
   }
   std::vector<std::vector<double>> distances(own.launches);
@@ -234,8 +233,7 @@ std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>&
 }
 
 bool can_separate(const std::vector<bool>& exact) {
-  return std::count(exact.begin(), exact.end(), false) >=
-         static_cast<std::ptrdiff_t>(kFewestRowsForShift);
+  return std::ranges::count(exact, false) >= static_cast<std::ptrdiff_t>(kFewestRowsForShift);
 }
 
 /// Of launches `first` to `end`, the farthest from their median.
@@ -259,8 +257,8 @@ Effect second_look(std::span<const double> row, std::size_t base, const Effect& 
   constexpr std::size_t kFewest = 5;
   if (first.base < kFewest || first.fresh < kFewest) return first;
   const std::vector<double> before = known_of(row.first(base)), after = known_of(row.subspan(base));
-  const auto [low, high] = std::minmax_element(before.begin(), before.end());
-  const auto [least, most] = std::minmax_element(after.begin(), after.end());
+  const auto [low, high] = std::ranges::minmax_element(before);
+  const auto [least, most] = std::ranges::minmax_element(after);
   if (*least <= *high && *most >= *low) return first;
   const std::vector<std::size_t> left_out = {farthest_of(row, 0, base),
                                              farthest_of(row, base, row.size())};
@@ -361,8 +359,8 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
 
 void test_single_launches(const std::vector<Effect*>& rows) {
   std::vector<Effect*> tested;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(tested),
-               [](const Effect* row) { return row->base == 1 && row->fresh == 1; });
+  std::ranges::copy_if(rows, std::back_inserter(tested),
+                       [](const Effect* row) { return row->base == 1 && row->fresh == 1; });
   const Prior prior = scatter_of({tested.begin(), tested.end()}, true);
   if (std::isnan(prior.variance)) return;
   for (Effect* row : tested) {
@@ -377,7 +375,7 @@ std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!std::isnan(p[i])) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](auto a, auto b) { return p[a] < p[b]; });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return p[i]; });
   std::vector<double> q(p.size(), kNoNumber);
   double least = 1;
   const auto all = static_cast<double>(std::max(tests, order.size()));

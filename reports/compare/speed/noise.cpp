@@ -97,7 +97,7 @@ Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change) {
   if (effects.size() < kFewestRowsForWeights) return {};
   const double middle = median_of(effects);
   for (double& effect : effects) effect = std::abs(effect - middle);
-  std::sort(effects.begin(), effects.end());
+  std::ranges::sort(effects);
   const std::size_t far = effects.size() * (many_change ? 7 : 9) / 10;
   const double half = effects[effects.size() / 2], most = effects[far];
   // The t whose quantiles lie as far apart: rows that scatter unlike each other have long tails.
@@ -114,8 +114,8 @@ namespace {
 
 Prior prior_of(const std::vector<const Effect*>& rows) {
   std::vector<const Effect*> known;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(known),
-               [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
+  std::ranges::copy_if(rows, std::back_inserter(known),
+                       [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
   if (known.empty()) return scatter_of(rows, false);
   return known.size() < kFewestRowsForShift ? Prior{} : fitted(known);
 }

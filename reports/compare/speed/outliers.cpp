@@ -41,8 +41,8 @@ void estimate(Row& row) {
   std::vector<double> known, distances;
   known.reserve(row.values.size());
   distances.reserve(row.values.size());
-  std::copy_if(row.values.begin(), row.values.end(), std::back_inserter(known),
-               [](double value) { return !std::isnan(value); });
+  std::ranges::copy_if(row.values, std::back_inserter(known),
+                       [](double value) { return !std::isnan(value); });
   if (known.size() < kFewestPeers) return;
   row.middle = median_of(known);
   for (const double value : known) distances.push_back(std::abs(value - row.middle));
@@ -248,8 +248,8 @@ class Grouping {
       made.gpus.push_back(facts_.gpus[model.gpus[gpu]].number);
       places.push_back(place_.at(made.gpus.back()));
     }
-    std::sort(made.gpus.begin(), made.gpus.end());
-    std::sort(places.begin(), places.end());
+    std::ranges::sort(made.gpus);
+    std::ranges::sort(places);
     made.place = place_of(pairing_, places);
     for (const std::size_t row : rows) {
       const SeriesOfLaunch& series = *model.series[row];
@@ -260,7 +260,7 @@ class Grouping {
       distances.push_back(cell.distance);
       if (std::abs(cell.z) > std::abs(made.z)) made.z = cell.z;
     }
-    const auto [least, most] = std::minmax_element(distances.begin(), distances.end());
+    const auto [least, most] = std::ranges::minmax_element(distances);
     made.least = *least;
     made.most = *most;
     made.median = median_of(distances);
@@ -316,7 +316,7 @@ Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy) {
       }
     }
   }
-  std::stable_sort(made.groups.begin(), made.groups.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(made.groups, [](const auto& a, const auto& b) {
     if (a.slower != b.slower) return a.slower;
     if (a.gpus.size() != b.gpus.size()) return a.gpus.size() > b.gpus.size();
     return std::abs(a.median) > std::abs(b.median);

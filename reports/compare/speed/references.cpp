@@ -21,8 +21,7 @@ using Json = nlohmann::json;
 
 ReferenceKey key_of(const LaunchFacts& facts, const SeriesOfLaunch& series, std::size_t gpu) {
   static const auto product = static_cast<std::size_t>(
-      std::find(gpu_factor_names().begin(), gpu_factor_names().end(), "product") -
-      gpu_factor_names().begin());
+      std::ranges::find(gpu_factor_names(), "product") - gpu_factor_names().begin());
   return {.product = facts.gpus[gpu].values[product],
           .of_case = facts.cases[series.of_case],
           .metric = series.name,
@@ -109,7 +108,7 @@ std::string references_json(const std::vector<LaunchFacts>& launches) {
   }
   std::string made;
   for (auto& [key, values] : all) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     const Json one = {{"product", key.product},
                       {"gpus", key.gpus},
                       {"case", key.of_case},

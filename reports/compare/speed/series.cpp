@@ -43,7 +43,7 @@ std::vector<std::size_t> launches_with(const Pairing& pairing, const Sources& so
 /// Whether the GPU has a value in any of these launches.
 bool any_value(const Pairing& pairing, const Sources& sources,
                const std::vector<std::size_t>& launches, std::size_t gpu, bool fresh) {
-  return std::any_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+  return std::ranges::any_of(launches, [&](std::size_t launch) {
     return (launch >= pairing.base) == fresh &&
            !std::isnan(value_at(pairing, sources, launch, gpu));
   });
@@ -63,13 +63,12 @@ std::vector<std::size_t> whole_launches(const Pairing& pairing, const Sources& s
     }
   }
   if (gpus.size() >= kFewestGpus) return launches;
-  std::copy_if(launches.begin(), launches.end(), std::back_inserter(made), [&](std::size_t launch) {
-    return std::none_of(gpus.begin(), gpus.end(), [&](std::size_t gpu) {
-      return std::isnan(value_at(pairing, sources, launch, gpu));
-    });
+  std::ranges::copy_if(launches, std::back_inserter(made), [&](std::size_t launch) {
+    return std::ranges::none_of(
+        gpus, [&](std::size_t gpu) { return std::isnan(value_at(pairing, sources, launch, gpu)); });
   });
   const auto in_base = [&](const std::vector<std::size_t>& some) {
-    return std::lower_bound(some.begin(), some.end(), pairing.base) - some.begin();
+    return std::ranges::lower_bound(some, pairing.base) - some.begin();
   };
   const auto all = static_cast<std::ptrdiff_t>(launches.size()), base = in_base(launches);
   const auto left = static_cast<std::ptrdiff_t>(made.size()), left_base = in_base(made);
@@ -79,17 +78,16 @@ std::vector<std::size_t> whole_launches(const Pairing& pairing, const Sources& s
 void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
                  const std::vector<std::size_t>& launches) {
   const auto everywhere = [&](std::uint32_t gpu) {
-    return std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
+    return std::ranges::all_of(launches, [&](std::size_t launch) {
       return !std::isnan(value_at(pairing, sources, launch, gpu));
     });
   };
   for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
     if (!pairing.is_paired(gpu)) continue;
     const bool all = everywhere(gpu);
-    const bool whole_in_new =
-        std::all_of(launches.begin(), launches.end(), [&](std::size_t launch) {
-          return launch < pairing.base || !std::isnan(value_at(pairing, sources, launch, gpu));
-        });
+    const bool whole_in_new = std::ranges::all_of(launches, [&](std::size_t launch) {
+      return launch < pairing.base || !std::isnan(value_at(pairing, sources, launch, gpu));
+    });
     if (!all && whole_in_new) series.lost_in_base.push_back(gpu);
     if (all || (any_value(pairing, sources, launches, gpu, false) &&
                 any_value(pairing, sources, launches, gpu, true))) {
@@ -136,7 +134,7 @@ std::string unfit_of(const Pairing& pairing, std::uint32_t of_case, const Source
 }  // namespace
 
 const SeriesOfLaunch& first_of(const Sources& sources) {
-  return **std::find_if(sources.begin(), sources.end(), [](const auto* each) { return each; });
+  return **std::ranges::find_if(sources, [](const auto* each) { return each; });
 }
 
 bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other) {
@@ -209,8 +207,8 @@ Expected expected_of(const Sources& sources) {
     if (series == nullptr) continue;
     made.nought = made.nought || !series->noughts.empty();
     made.samples = made.samples || !series->tails.empty();
-    number = number || std::any_of(series->medians.begin(), series->medians.end(),
-                                   [](double median) { return !std::isnan(median); });
+    number = number || std::ranges::any_of(series->medians,
+                                           [](double median) { return !std::isnan(median); });
   }
   made.nought = made.nought && !number;
   return made;

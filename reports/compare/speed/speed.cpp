@@ -91,19 +91,18 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   for (std::size_t i = 0; i < left_out.size(); ++i) {
     if (!left_out[i]) made.mean_over.push_back(series.gpus[i]);
   }
-  made.gpus = static_cast<std::size_t>(std::count(left_out.begin(), left_out.end(), false));
+  made.gpus = static_cast<std::size_t>(std::ranges::count(left_out, false));
   made.gpus_left_out = series.without.size() + series.gpus.size() - made.gpus;
   made.launches_left_out = series.launches_left_out;
   made.without = series.without;
   for (std::size_t i = 0; i < series.gpus.size(); ++i) {
     if (series.partial[i]) made.without.push_back(series.gpus[i]);
   }
-  std::sort(made.without.begin(), made.without.end());
+  std::ranges::sort(made.without);
   const bool judged_alone = series.gpus.size() >= kFewestGpus;
-  made.gpus_unjudged = static_cast<std::size_t>(
-      std::count_if(series.lost_in_base.begin(), series.lost_in_base.end(), [&](std::uint32_t gpu) {
-        return !judged_alone ||
-               std::binary_search(series.without.begin(), series.without.end(), gpu);
+  made.gpus_unjudged =
+      static_cast<std::size_t>(std::ranges::count_if(series.lost_in_base, [&](std::uint32_t gpu) {
+        return !judged_alone || std::ranges::binary_search(series.without, gpu);
       }));
   made.tails = means_of(series.tails, left_out);
   fill_means(made, no_effects(pairing.launches.size()), pairing.base);
@@ -135,7 +134,7 @@ GpusAlone gpus_alone(const std::vector<Series>& all, const Pairing& pairing) {
   for (auto& [gpu, alone] : made) {
     for (const Series& series : all) {
       std::vector<bool> left_out(series.gpus.size(), true);
-      const auto at = std::find(series.gpus.begin(), series.gpus.end(), gpu);
+      const auto at = std::ranges::find(series.gpus, gpu);
       if (few(series) && at != series.gpus.end()) left_out[at - series.gpus.begin()] = false;
       alone.series.push_back(finding_of(series, pairing, left_out));
     }
@@ -381,7 +380,7 @@ std::vector<double> weights_in(const Effects& effects, const SpeedFinding& findi
 }
 
 bool SpeedFinding::lacks_tails() const {
-  return !std::equal(tails.begin(), tails.end(), launches.begin(), [](double tail, double value) {
+  return !std::ranges::equal(tails, launches, [](double tail, double value) {
     return std::isnan(tail) == std::isnan(value);
   });
 }

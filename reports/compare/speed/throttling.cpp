@@ -22,8 +22,8 @@ constexpr std::pair<std::uint64_t, std::string_view> kThrottling[] = {
 }  // namespace
 
 bool throttling_in(std::uint64_t reasons) {
-  return std::any_of(std::begin(kThrottling), std::end(kThrottling),
-                     [reasons](const auto& one) { return (reasons & one.first) != 0; });
+  return std::ranges::any_of(kThrottling,
+                             [reasons](const auto& one) { return (reasons & one.first) != 0; });
 }
 
 std::string text_of_throttling(std::uint64_t reasons) {

@@ -108,9 +108,8 @@ void add_not_compared(Section& made, const Comparison& comparison,
 void add_series(Section& made, const Comparison& comparison, const ShowOptions& options) {
   std::vector<const SpeedFinding*> shown = speed_in_order(comparison, options.all), not_compared;
   if (!options.all) {
-    const auto first = std::find_if(shown.begin(), shown.end(), [](const SpeedFinding* finding) {
-      return finding->verdict == SpeedVerdict::not_compared;  // the last in order
-    });
+    // The last in order.
+    const auto first = std::ranges::find(shown, SpeedVerdict::not_compared, &SpeedFinding::verdict);
     not_compared.assign(first, shown.end());
     shown.erase(first, shown.end());
   }
@@ -222,7 +221,7 @@ Section launches_of(const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
   for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
     const LaunchFacts& facts = *pairing.launches[i];
-    const auto passed = std::count(facts.verdicts.begin(), facts.verdicts.end(), Verdict::pass);
+    const auto passed = std::ranges::count(facts.verdicts, Verdict::pass);
     table.rows.push_back(
         {text_cell(i < pairing.base ? "before" : "after"), code_cell(facts.path),
          text_cell(facts.launch.created_utc), text_cell(facts.launch.level),

@@ -40,7 +40,7 @@ void put_results(std::vector<Block>& page, const Comparison& comparison, std::si
     put(page, fmt::format("{} results: {}", fresh ? "new " : "base", counts_text(sum)));
   }
   for (const ChangeGroup& group : comparison.conformance.groups) {
-    if (std::find(group.cases.begin(), group.cases.end(), which) == group.cases.end()) continue;
+    if (std::ranges::find(group.cases, which) == group.cases.end()) continue;
     put(page,
         fmt::format("{}: on {}", name_of(group.kind), place_of(comparison.pairing, group.gpus)), 5);
   }
@@ -112,7 +112,7 @@ void put_metric(std::vector<Block>& page, const Comparison& comparison,
 
 std::vector<Block> explanation_of(const Comparison& comparison, std::string_view name) {
   const auto& cases = comparison.pairing.cases;
-  const auto at = std::lower_bound(cases.begin(), cases.end(), name);
+  const auto at = std::ranges::lower_bound(cases, name);
   if (at == cases.end() || *at != name) {
     throw ReportError(
         fmt::format("--explain '{}': no report has this case; 'tidemark show' lists them", name));

@@ -284,7 +284,7 @@ struct Found {
 
 TestOutcome outcome_of(const std::string& finding, const std::set<std::string>& fail_on) {
   constexpr std::array kGood = {"improved", "fixed", "run_in_new"};
-  const bool good = std::find(kGood.begin(), kGood.end(), finding) != kGood.end();
+  const bool good = std::ranges::find(kGood, finding) != kGood.end();
   if (!fail_on.contains(finding)) return good ? TestOutcome::passed : TestOutcome::skipped;
   return failing_of(finding) == Failing::missing ? TestOutcome::error : TestOutcome::failed;
 }

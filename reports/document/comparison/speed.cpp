@@ -126,7 +126,7 @@ std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,
   for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
     const std::uint32_t row = pairing.case_rows[i][finding.of_case];
     const std::vector<SeriesOfLaunch>& all = pairing.launches[i]->series;
-    const auto at = std::find_if(all.begin(), all.end(), [&](const SeriesOfLaunch& series) {
+    const auto at = std::ranges::find_if(all, [&](const SeriesOfLaunch& series) {
       return series.of_case == row && series.name == finding.metric;
     });
     made.push_back(at == all.end() ? nullptr : &*at);

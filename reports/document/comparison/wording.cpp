@@ -89,7 +89,7 @@ std::vector<std::size_t> more_launches(const Comparison& comparison) {
     const std::size_t have = std::min(finding.own.base, finding.own.fresh);
     made.push_back(finding.launches_needed - std::min(have, finding.launches_needed));
   }
-  std::sort(made.begin(), made.end());
+  std::ranges::sort(made);
   return made;
 }
 
@@ -157,13 +157,11 @@ bool is_good(ChangeKind kind) {
 std::string_view headline_of(const Comparison& comparison) {
   const std::set<std::string> found = findings_of(comparison);
   const auto any = [&](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return found.contains(name); });
+    return std::ranges::any_of(names, [&](const char* name) { return found.contains(name); });
   };
   if (any({"new_fail", "flaky", "regressed"})) return "REGRESSION";
   const std::set<std::string> missing = expanded({"missing"});
-  if (std::any_of(found.begin(), found.end(),
-                  [&](const std::string& name) { return missing.contains(name); }))
+  if (std::ranges::any_of(found, [&](const std::string& name) { return missing.contains(name); }))
     return "MISSING";
   if (any({"behaviour_changed", "descriptors_changed", "unexpected_pass"})) return "CHANGED";
   if (any({"inconclusive"})) return "INCONCLUSIVE";
@@ -205,7 +203,7 @@ std::string results_text(const Comparison& comparison) {
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     if (all.counts[i] == 0) continue;
     std::string name(kChangeKindNames[i]);
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     made += fmt::format("{} {} {}", first ? ";" : ",", grouped(all.counts[i]), name);
     first = false;
   }
@@ -220,7 +218,7 @@ std::string speed_text(const Comparison& comparison) {
        {SpeedVerdict::regressed, SpeedVerdict::improved, SpeedVerdict::same,
         SpeedVerdict::ambiguous, SpeedVerdict::not_compared, SpeedVerdict::with_all}) {
     std::string name(name_of(verdict));
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::ranges::replace(name, '_', ' ');
     // Only where all share a change.
     if (verdict == SpeedVerdict::with_all && speed.counts[static_cast<std::size_t>(verdict)] == 0)
       continue;
@@ -309,7 +307,7 @@ std::string more_launches_text(const Comparison& comparison) {
   if (more.empty()) return {};
   const std::size_t median = median_of(more);
   const auto of_most =
-      static_cast<std::size_t>(std::upper_bound(more.begin(), more.end(), median) - more.begin());
+      static_cast<std::size_t>(std::ranges::upper_bound(more, median) - more.begin());
   std::string made =
       fmt::format("to decide: {} more launch{} a side would do for {} of {}", median,
                   median == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
@@ -382,7 +380,7 @@ std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bo
   const auto size_of = [](const SpeedFinding* finding) {
     return std::isnan(finding->own.effect) ? -1.0 : std::abs(finding->own.effect);
   };
-  std::stable_sort(made.begin(), made.end(), [&](const auto* a, const auto* b) {
+  std::ranges::stable_sort(made, [&](const auto* a, const auto* b) {
     if (a->verdict != b->verdict) return a->verdict < b->verdict;
     return size_of(a) > size_of(b);
   });
@@ -430,7 +428,7 @@ std::string smallest_text(const Comparison& comparison) {
     if (!std::isnan(finding.smallest_seen)) smallest.push_back(finding.smallest_seen);
   }
   if (smallest.empty()) return {};
-  std::sort(smallest.begin(), smallest.end());
+  std::ranges::sort(smallest);
   return fmt::format(
       "smallest change that would have been seen 8 times of 10: {} in half of the "
       "metrics, {} in all",
@@ -447,8 +445,8 @@ std::vector<std::string> notes_of(const Comparison& comparison) {
   std::vector<std::string> made = comparison.setup.remarks;
   std::size_t untailed = 0;
   for (const SpeedFinding& finding : comparison.speed.series) {
-    const bool some = std::any_of(finding.tails.begin(), finding.tails.end(),
-                                  [](double tail) { return !std::isnan(tail); });
+    const bool some =
+        std::ranges::any_of(finding.tails, [](double tail) { return !std::isnan(tail); });
     untailed += some && finding.lacks_tails() ? 1U : 0U;
   }
   if (untailed > 0) {

@@ -53,8 +53,8 @@ void add_banners(Section& head, const History& history) {
 
 Document headed(const History& history, const ShowOptions& options) {
   const Chronicle& all = history.chronicle;
-  const auto virtual_ones = static_cast<std::size_t>(std::count_if(
-      all.launches.begin(), all.launches.end(), [](const auto& each) { return each.is_virtual; }));
+  const auto virtual_ones =
+      static_cast<std::size_t>(std::ranges::count(all.launches, true, &PastLaunch::is_virtual));
   const std::string newest = utc_text(all.launches.back().at_unix_s);
   Document made{.verb = "history",
                 .title = "tidemark history",
@@ -74,8 +74,8 @@ Document headed(const History& history, const ShowOptions& options) {
     made.head.add(line(": the last section says why"), kOnPage);
     made.head.add(line(": stderr says why"), kNotOnPage);
   }
-  const auto hashed = static_cast<std::size_t>(std::count_if(
-      all.launches.begin(), all.launches.end(), [](const auto& each) { return each.anonymised; }));
+  const auto hashed =
+      static_cast<std::size_t>(std::ranges::count(all.launches, true, &PastLaunch::anonymised));
   if (hashed > 0 && all.launches.size() > 1 && all.pair_by == PairBy::uuid)
     made.head.add(banner(
         "NOT FOLLOWED",

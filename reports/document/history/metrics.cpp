@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "reports/base/statistics.hpp"
@@ -15,7 +16,7 @@ namespace {
 constexpr std::size_t kMostDots = 600;  // more are a band
 
 std::size_t point_of(const MetricLevels& levels, std::uint32_t launch) {
-  const auto at = std::find(levels.launches.begin(), levels.launches.end(), launch);
+  const auto at = std::ranges::find(levels.launches, launch);
   return static_cast<std::size_t>(at - levels.launches.begin());
 }
 
@@ -160,8 +161,7 @@ std::vector<const MetricPast*> in_order(const History& history) {
     }
     return step;
   };
-  std::stable_sort(made.begin(), made.end(),
-                   [&](const auto* a, const auto* b) { return largest(a) > largest(b); });
+  std::ranges::stable_sort(made, std::greater{}, largest);
   return made;
 }
 

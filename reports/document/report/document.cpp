@@ -147,9 +147,7 @@ Section findings_of(const Report& report, const ShowOptions& options) {
                .link = "what did not pass",
                .bytes = 27'000};
   std::vector<ResultGroup> groups = result_groups(report, options.all);
-  const auto passes = std::find_if(groups.begin(), groups.end(), [](const ResultGroup& group) {
-    return group.verdict == Verdict::pass;
-  });
+  const auto passes = std::ranges::find(groups, Verdict::pass, &ResultGroup::verdict);
   const auto add = [&](auto from, auto to, Readers who) {
     const auto finding = [&report, options, some = std::vector(from, to)](std::size_t i) {
       return finding_of(report, some[i], options);

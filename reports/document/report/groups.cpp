@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -39,7 +40,7 @@ std::vector<std::uint32_t> numbers_of(std::string_view list) {
 }
 
 void sort_unique(std::vector<std::uint32_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
+  std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
 }
 
@@ -47,7 +48,7 @@ std::string reason_of(const Report& report, const std::vector<std::uint32_t>& re
   constexpr std::size_t kRanges = 8;
   const auto reason = [&report](std::uint32_t i) { return report.text(report.results[i].reason); };
   const std::string_view first = reason(results.front());
-  if (std::all_of(results.begin(), results.end(), [&](auto i) { return reason(i) == first; })) {
+  if (std::ranges::all_of(results, [&](auto i) { return reason(i) == first; })) {
     return std::string(first);
   }
   std::vector<std::uint32_t> sms;
@@ -208,9 +209,8 @@ std::vector<std::string> hardware_lines(const Report& report) {
   std::vector<std::pair<std::uint32_t, const HardwareSigns*>> order;
   order.reserve(by_gpu.size());
   for (const auto& [gpu, signs] : by_gpu) order.emplace_back(gpu, &signs);
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second->weight() > b.second->weight();
-  });
+  std::ranges::stable_sort(order, std::greater{},
+                           [](const auto& of) { return of.second->weight(); });
   std::vector<std::string> lines;
   for (const std::string_view text : left_out_of(report))
     lines.push_back(fmt::format("left out: {}", text));
@@ -233,8 +233,7 @@ std::string time_line(const Report& report) {
   std::vector<double> all;
   all.reserve(busy.size());
   for (const auto& [gpu, seconds] : busy) all.push_back(seconds);
-  const auto slowest = std::max_element(
-      busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto slowest = std::ranges::max_element(busy, {}, [](const auto& of) { return of.second; });
   return made + fmt::format("; slowest: {}, {} (median {})", place_of(report, slowest->first),
                             seconds_text(slowest->second), seconds_text(median_of(std::move(all))));
 }

@@ -169,7 +169,7 @@ Section cases_of(const Report& report, const ShowOptions& options) {
   for (auto& [key, sum] : sums) {
     if (table.rows.size() == options.most(3000)) break;
     const CaseRow& of = report.cases[key.second];
-    std::sort(sum.gpus.begin(), sum.gpus.end());
+    std::ranges::sort(sum.gpus);
     const Verdict verdict = verdicts[key.first];
     table.rows.push_back({{.text = std::string(name_of(verdict)), .tone = tone_of(verdict)},
                           code_cell(of.name.view()),

@@ -22,7 +22,7 @@ std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report)
   for (const MetricRow& row : report.metrics) {
     auto& of_case = made[report.results[row.result_id].case_id];
     const std::string_view name = report.text(row.name), unit = report.text(row.unit);
-    auto at = std::find_if(of_case.begin(), of_case.end(), [&](const Measured& measured) {
+    auto at = std::ranges::find_if(of_case, [&](const Measured& measured) {
       return measured.name == name && measured.unit == unit;
     });
     if (at == of_case.end()) {
@@ -34,8 +34,8 @@ std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report)
   }
   for (auto& [case_id, all] : made) {
     for (Measured& measured : all) {
-      std::stable_sort(measured.rows.begin(), measured.rows.end(), [&](auto* a, auto* b) {
-        return report.results[a->result_id].gpu_id < report.results[b->result_id].gpu_id;
+      std::ranges::stable_sort(measured.rows, {}, [&](const MetricRow* row) {
+        return report.results[row->result_id].gpu_id;
       });
     }
   }
@@ -172,8 +172,7 @@ Row row_over(const Report& report, const Measured& measured) {
   };
   const auto over = [&](auto of) { return statistics_over(measured.rows, of).median; };
   const std::size_t gpus = measured.rows.size();
-  const auto some = std::max_element(measured.rows.begin(), measured.rows.end(),
-                                     [](const auto* a, const auto* b) { return a->n < b->n; });
+  const auto some = std::ranges::max_element(measured.rows, {}, &MetricRow::n);
   const Statistics medians =
       statistics_over(measured.rows, [](const MetricRow& row) { return row.median; });
   return {.metric = std::string(measured.name),
@@ -212,8 +211,7 @@ std::vector<Row> rows_of(const Report& report, const Measured& measured, bool ea
 /// `line`'s median against that of the line for as many GPUs, or the same one, in `below`; empty
 /// where that is no number.
 std::string gain_of(const Row& line, const std::vector<Row>& below, bool higher_is_better) {
-  const auto same = std::find_if(below.begin(), below.end(),
-                                 [&](const Row& other) { return other.gpu == line.gpu; });
+  const auto same = std::ranges::find(below, line.gpu, &Row::gpu);
   if (same == below.end()) return {};
   const double gain = higher_is_better ? line.value / same->value : same->value / line.value;
   return std::isfinite(gain) ? fmt::format("{:.2f}x", gain) : std::string();
@@ -227,7 +225,7 @@ std::set<std::string> put_beside(std::vector<std::vector<Row>>& lines,
   if (!options.beside) return published_by;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const PrintedBeside beside = options.beside(name, all[i].name);
-    const auto below = std::find_if(all.begin(), all.end(), [&](const Measured& other) {
+    const auto below = std::ranges::find_if(all, [&](const Measured& other) {
       return !beside.over.empty() && other.name == beside.over && other.unit == all[i].unit;
     });
     if (beside.published != 0) published_by.insert(beside.published_by);
@@ -249,7 +247,7 @@ void add_not_passed(Section& section, const Report& report, const Measured& meas
     if (result.verdict != Verdict::pass) gpus[result.verdict].push_back(result.gpu_id);
   }
   for (auto& [verdict, of_verdict] : gpus) {
-    std::sort(of_verdict.begin(), of_verdict.end());
+    std::ranges::sort(of_verdict);
     const bool one = of_verdict.size() == 1;
     section.add(Line{.text = {fmt::format("  not a pass on GPU{} {} ({}): {} numbers do not count",
                                           one ? "" : "s", ranges(of_verdict), name_of(verdict),
@@ -286,9 +284,8 @@ using AllMeasured = std::map<std::uint32_t, std::vector<Measured>>;
 
 void add_tables(Section& section, const Report& report, const AllMeasured& measured,
                 const ShowOptions& options) {
-  const bool together = std::any_of(measured.begin(), measured.end(), [&](const auto& of_case) {
-    return !each_gpu(of_case.second, options);
-  });
+  const bool together = std::ranges::any_of(
+      measured, [&](const auto& of_case) { return !each_gpu(of_case.second, options); });
   if (together) {
     section.add(
         Line{.text = {"where GPUs share a line: the median over them, and min..max of their own "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -259,8 +260,7 @@ std::string models_of(const Report& report) {
   std::vector<std::pair<std::size_t, std::string>> order;
   order.reserve(models.size());
   for (const auto& [model, count] : models) order.emplace_back(count, model);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(order, std::greater{}, [](const auto& of) { return of.first; });
   std::string made;
   for (const auto& [count, model] : order)
     made += fmt::format("{}{} x {}", made.empty() ? "" : "; ", grouped(count), model);

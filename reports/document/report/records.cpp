@@ -197,9 +197,7 @@ TestOutcome outcome_of(Verdict verdict) {
 /// A case on a node: results on its GPUs, the worst first.
 TestCase case_of(const Report& report, std::vector<const ResultRow*> results,
                  const ShowOptions& options) {
-  std::stable_sort(results.begin(), results.end(), [](const auto* a, const auto* b) {
-    return rank_of(a->verdict) < rank_of(b->verdict);
-  });
+  std::ranges::stable_sort(results, {}, [](const auto* of) { return rank_of(of->verdict); });
   const ResultRow& worst = *results.front();
   TestCase made{.class_name = {},
                 .name = std::string(report.cases[worst.case_id].name.view()),

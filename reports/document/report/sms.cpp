@@ -40,15 +40,14 @@ std::vector<FailedSms> failed_sms(const Report& report) {
       if (row.rows_failed > 0) failed.rows.push_back(&row);
     }
     if (failed.rows.empty()) continue;
-    std::sort(failed.rows.begin(), failed.rows.end(), [](const auto* a, const auto* b) {
+    std::ranges::sort(failed.rows, [](const auto* a, const auto* b) {
       return std::tuple(-share_of(*a), b->rows_failed, a->sm) <
              std::tuple(-share_of(*b), a->rows_failed, b->sm);
     });
     made.push_back(std::move(failed));
   }
   // Rows that fail on one SM alone point at that SM; those of all SMs at GPU, driver or case.
-  std::stable_sort(made.begin(), made.end(),
-                   [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
+  std::ranges::stable_sort(made, {}, [](const auto& of) { return of.rows.size(); });
   return made;
 }
 
@@ -90,9 +89,8 @@ std::vector<Visited> visited_groups(const Report& report) {
   std::vector<Visited> made;
   made.reserve(groups.size());
   for (auto& [key, group] : groups) made.push_back(std::move(group));
-  const auto largest = std::max_element(made.begin(), made.end(), [](const auto& a, const auto& b) {
-    return a.gpus.size() < b.gpus.size();
-  });
+  const auto largest =
+      std::ranges::max_element(made, {}, [](const auto& of) { return of.gpus.size(); });
   if (largest != made.end()) std::rotate(made.begin(), largest, largest + 1);
   return made;
 }
@@ -100,13 +98,8 @@ std::vector<Visited> visited_groups(const Report& report) {
 }  // namespace
 
 std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
-  const auto begin =
-      std::lower_bound(report.sms.begin(), report.sms.end(), gpu_id,
-                       [](const SmRow& row, std::uint32_t gpu) { return row.gpu_id < gpu; });
-  const auto end =
-      std::upper_bound(begin, report.sms.end(), gpu_id,
-                       [](std::uint32_t gpu, const SmRow& row) { return gpu < row.gpu_id; });
-  return {begin, end};
+  const auto found = std::ranges::equal_range(report.sms, gpu_id, {}, &SmRow::gpu_id);
+  return {found.begin(), found.end()};
 }
 
 SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
@@ -200,7 +193,7 @@ HeatMap map_of_sms(const Report& report, std::uint32_t gpu_id) {
 /// How much there is to see: 0 failed rows, 1 SMs that were not visited, 2 nothing.
 int rank_of_gpu(const Report& report, std::uint32_t gpu_id) {
   const std::span<const SmRow> sms = sms_of(report, gpu_id);
-  if (std::any_of(sms.begin(), sms.end(), [](const SmRow& row) { return row.rows_failed > 0; })) {
+  if (std::ranges::any_of(sms, [](const SmRow& row) { return row.rows_failed > 0; })) {
     return 0;
   }
   return sm_count_of(report, gpu_id).all_visited() ? 2 : 1;

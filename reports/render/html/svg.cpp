@@ -203,11 +203,9 @@ std::string axis_of(const StripScale& scale, double bottom) {
 }
 
 std::string samples_of(std::vector<double> samples, const StripScale& scale, double middle) {
-  samples.erase(std::remove_if(samples.begin(), samples.end(),
-                               [](double value) { return !std::isfinite(value); }),
-                samples.end());
+  std::erase_if(samples, [](double value) { return !std::isfinite(value); });
   if (samples.empty()) return {};
-  std::sort(samples.begin(), samples.end());
+  std::ranges::sort(samples);
   const std::size_t drawn = std::min(kStripSamples, samples.size());
   std::string path;
   for (std::size_t i = 0; i < drawn; ++i) {
@@ -238,8 +236,7 @@ std::vector<bool> told_of(const std::vector<StripDot>& dots) {
       order.push_back(i);
     }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&dots](std::size_t a, std::size_t b) { return dots[a].value < dots[b].value; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return dots[i].value; });
   for (std::size_t i = 0; i < std::min(kStripOutermost, order.size()); ++i) {
     told[order[i]] = told[order[order.size() - 1 - i]] = true;
   }

@@ -35,8 +35,7 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
   row.seed = from.seed;
   row.is_virtual = from.device == "virtual";
   row.ranks_expected = from.ranks;
-  row.ranks_reported =
-      static_cast<std::uint32_t>(std::count(all.reported.begin(), all.reported.end(), true));
+  row.ranks_reported = static_cast<std::uint32_t>(std::ranges::count(all.reported, true));
   row.gpus = from.gpus;
   row.damaged_lines = all.lost_lines;
   std::vector<std::string> problems = all.problems;
@@ -147,8 +146,7 @@ void add_events(Assembly& made, const std::vector<HeardEvent>& events) {
                                   .code = event.code,
                                   .text = made.index_of(text)});
   }
-  std::stable_sort(made.report.events.begin(), made.report.events.end(),
-                   [](const EventRow& a, const EventRow& b) { return a.at_unix_s < b.at_unix_s; });
+  std::ranges::stable_sort(made.report.events, {}, &EventRow::at_unix_s);
 }
 
 }  // namespace

@@ -120,8 +120,7 @@ void HeardResults::take(const LaunchRecord& launch, HeardCases cases) {
     add(pair, outcome);
   }
   for (auto& [pair, attempts] : heard) {
-    std::stable_sort(attempts.begin(), attempts.end(),
-                     [](const auto* a, const auto* b) { return a->attempt < b->attempt; });
+    std::ranges::stable_sort(attempts, {}, &OutcomeRecord::attempt);
     count_sms(shown_attempt(attempts, [](const auto* outcome) { return outcome->verdict; }));
     // Nearly all that begin also end; only those that did not have to be kept.
     if (const auto at = started.find(pair);
@@ -171,10 +170,8 @@ void HeardResults::count_sms(const OutcomeRecord& shown) {
 void HeardResults::sort() {
   order_.resize(outcomes_.size());
   std::iota(order_.begin(), order_.end(), 0U);
-  std::stable_sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const HeardOutcome& left = outcomes_[a];
-    const HeardOutcome& right = outcomes_[b];
-    return std::pair(left.pair, left.row.attempt) < std::pair(right.pair, right.row.attempt);
+  std::ranges::stable_sort(order_, {}, [this](std::uint32_t i) {
+    return std::pair(outcomes_[i].pair, outcomes_[i].row.attempt);
   });
 }
 
@@ -281,11 +278,10 @@ std::optional<Judged> spoiled(const Attempts& attempts, std::uint32_t gpu,
 Judged judged(const Attempts& attempts, const Texts& texts, const std::string& case_name) {
   const auto& all = attempts.outcomes;
   const ResultRow& shown = shown_of(attempts).row;
-  const auto bad = std::count_if(all.begin(), all.end(),
-                                 [](const auto* outcome) { return stays(outcome->row.verdict); });
-  const bool any_pass = std::any_of(all.begin(), all.end(), [](const auto* outcome) {
-    return outcome->row.verdict == Verdict::pass;
-  });
+  const auto bad =
+      std::ranges::count_if(all, [](const auto* outcome) { return stays(outcome->row.verdict); });
+  const bool any_pass = std::ranges::any_of(
+      all, [](const auto* outcome) { return outcome->row.verdict == Verdict::pass; });
   if (bad == 0 && attempts.still_running()) {
     return {Verdict::not_run, fmt::format("was running when the launch ended: {} (attempt {})",
                                           case_name, attempts.last_started)};
@@ -385,8 +381,8 @@ void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
     made.report.results.push_back(row);
   });
   for (const auto& [gpu, rows] : heard.sms()) {
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(made.report.sms),
-                 [](const SmRow& row) { return row.rows_run > 0; });
+    std::ranges::copy_if(rows, std::back_inserter(made.report.sms),
+                         [](const SmRow& row) { return row.rows_run > 0; });
   }
 }
 

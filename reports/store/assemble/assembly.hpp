@@ -70,8 +70,7 @@ class RowFields {
   template <class T>
   void operator()(std::string_view field, const T& value) {
     const std::vector<Column>& all = table_of<Row>().columns;
-    const auto column = std::find_if(all.begin(), all.end(),
-                                     [&](const Column& each) { return each.name == field; });
+    const auto column = std::ranges::find(all, field, &Column::name);
     if (column == all.end() || column->type == ColumnType::text) return;
     if constexpr (std::is_same_v<T, std::string>) {
       put(*column, number_of_(value));

@@ -28,8 +28,7 @@ auto identity(const LaunchRecord& launch) {
 }
 
 bool same_cases(const std::vector<PlannedCase>& a, const std::vector<PlannedCase>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.name == y.name; });
+  return std::ranges::equal(a, b, {}, &PlannedCase::name, &PlannedCase::name);
 }
 
 /// Plans that differ; all ranks of a launch have one.
@@ -235,7 +234,7 @@ std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>
   for (const std::uint32_t rank : ranks) {
     const bool known = rank < all.launch.hosts.size() && !all.launch.hosts[rank].empty();
     if (!known) continue;
-    if (std::find(hosts.begin(), hosts.end(), all.launch.hosts[rank]) == hosts.end())
+    if (std::ranges::find(hosts, all.launch.hosts[rank]) == hosts.end())
       hosts.push_back(all.launch.hosts[rank]);
   }
   return hosts.empty() ? "" : fmt::format(" ({})", fmt::join(hosts, ", "));
@@ -244,8 +243,7 @@ std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>
 /// "rank 2 (node07), last at zfill.whole"
 std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
   std::string text = fmt::format("rank {}", rank);
-  const auto node = std::find_if(all.nodes.begin(), all.nodes.end(),
-                                 [rank](const NodeRecord& each) { return each.rank == rank; });
+  const auto node = std::ranges::find(all.nodes, rank, &NodeRecord::rank);
   // It may have died between the first two lines of its journal.
   text += node != all.nodes.end() ? fmt::format(" ({})", node->hostname) : hosts_named(all, {rank});
   const auto at = sorter.at_case.find(rank);

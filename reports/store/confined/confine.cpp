@@ -113,7 +113,7 @@ void close_range_of(unsigned first, unsigned last) {
 
 void close_all_but(std::span<const int> keep) {
   std::vector<int> kept(keep.begin(), keep.end());
-  std::sort(kept.begin(), kept.end());
+  std::ranges::sort(kept);
   unsigned next = 0;
   for (const int fd : kept) {
     if (fd > 0) close_range_of(next, static_cast<unsigned>(fd) - 1);

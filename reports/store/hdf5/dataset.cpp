@@ -95,8 +95,8 @@ void check_storage(const Source& source, std::string_view name, hid_t dataset,
 void Source::refuse(const std::string& what, std::string_view hint) const {
   // A name out of the file may hold a line end, or what drives a terminal.
   std::string clean = what;
-  std::replace_if(
-      clean.begin(), clean.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      clean, [](char c) { return c < ' ' || c > '~'; }, '?');
   throw ReportError(fmt::format("{}: {}; {}", name, clean, hint));
 }
 
@@ -135,9 +135,8 @@ std::vector<std::size_t> column_offsets(const Source& source, const Table& table
     source.refuse(fmt::format("'{}' has no columns", table.name));
   }
   // Only a later minor version may have columns that this one does not know; they stay unread.
-  const auto known =
-      std::count_if(table.columns.begin(), table.columns.end(),
-                    [&source](const Column& column) { return column.since <= source.minor; });
+  const auto known = std::ranges::count_if(
+      table.columns, [&source](const Column& column) { return column.since <= source.minor; });
   if (source.minor <= kSchemaMinor && H5Tget_nmembers(type) > known) {
     source.refuse(fmt::format("table '{}' has columns that no report has", table.name));
   }
@@ -274,7 +273,7 @@ std::uint32_t checksum_of_attributes(const Source& source, hid_t root) {
   if (H5Aiterate2(root, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_name, &names) < 0) {
     source.refuse("its list of attributes cannot be read, or is longer than any report's");
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   uLong crc = crc32_z(0, nullptr, 0);
   for (const std::string& name : names) {
     if (name == kChecksum) continue;

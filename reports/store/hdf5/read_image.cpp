@@ -140,11 +140,11 @@ void check_links(const Source& source, hid_t root) {
   }
   for (const auto& [name, hard] : links.found) {
     if (!hard) source.refuse(fmt::format("'{}' is a link that leads elsewhere", name));
-    const bool known = name == kStringBytes ||
-                       std::any_of(tables().begin(), tables().end(),
-                                   [&link = name, minor = source.minor](const Table* table) {
-                                     return table->name == link && table->since <= minor;
-                                   });
+    const bool known =
+        name == kStringBytes ||
+        std::ranges::any_of(tables(), [&link = name, minor = source.minor](const Table* table) {
+          return table->name == link && table->since <= minor;
+        });
     // Only a later minor version may have tables that this one does not know; they stay unread.
     if (!known && source.minor <= kSchemaMinor) {
       source.refuse(fmt::format("holds '{}', which is no table of a report", name));
@@ -234,8 +234,7 @@ Report report_of(std::string image, const std::string& name) {
                                          std::uint64_t elements) { builder.begin(part, elements); },
                      .append =
                          [&builder](std::string_view bytes) {
-                           std::copy(bytes.begin(), bytes.end(),
-                                     builder.room(bytes.size()).begin());
+                           std::ranges::copy(bytes, builder.room(bytes.size()).begin());
                          }};
   stream_report(std::move(image), name, sink);
   return builder.finish();
