@@ -13,7 +13,6 @@
 #include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/schema/verdict.hpp"
-#include "reports/store/assemble/assemble.hpp"
 #include "reports/store/assemble/assembly.hpp"
 
 namespace tidemark::harness {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/doctor/node_checks.hpp"
-#include "reports/compare/speed/throttling.hpp"
+#include "reports/journal/hardware_events.hpp"
 #include "reports/render/page.hpp"
 
 namespace tidemark::harness {

@@ -20,7 +20,7 @@
 #include "reports/base/words.hpp"
 #include "reports/compare/speed/references.hpp"
 #include "reports/export/export.hpp"
-#include "reports/schema/describe.hpp"
+#include "reports/schema/tables.hpp"
 #include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 

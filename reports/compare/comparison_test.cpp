@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reports/document/comparison/wording.hpp"
+#include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 #include "reports/testing/two_sides.hpp"

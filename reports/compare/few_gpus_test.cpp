@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "reports/document/comparison/wording.hpp"
+#include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 

@@ -1,6 +1,5 @@
 // From the rows of a report to columns.
 #include "reports/compare/launch_facts.hpp"
-#include "reports/compare/speed/throttling.hpp"
 
 #include <fmt/ranges.h>
 

@@ -48,4 +48,7 @@ PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<Launch
 Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
                 PairBy by);
 
+/// `gpus`: ascending indices into the pairing. More than a few nodes are counted, not named.
+std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus);
+
 }  // namespace tidemark::reports

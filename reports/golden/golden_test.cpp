@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "reports/schema/describe.hpp"
+#include "reports/schema/tables.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/golden_launches.hpp"
 

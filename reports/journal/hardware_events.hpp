@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace tidemark::reports {
 
@@ -22,6 +24,30 @@ double number_of(Count count) {
 
 /// In `throttle_reasons`: NVML, which has no reason with this bit, refused to give them.
 inline constexpr std::uint64_t kThrottlingUnknown = std::uint64_t{1} << 63;
+
+/// NVML's clock event reasons that say that a GPU is too hot or short of power; the others are of
+/// an idle GPU, of set clocks and of the power cap, which is compared itself.
+inline constexpr std::pair<std::uint64_t, std::string_view> kThrottling[] = {
+    {0x08, "hardware slowdown"},
+    {0x20, "software thermal slowdown"},
+    {0x40, "hardware thermal slowdown"},
+    {0x80, "power brake"}};
+
+/// Whether NVML's clock event reasons hold one that says that the GPU is too hot or short of power.
+inline bool throttling_in(std::uint64_t reasons) {
+  return std::ranges::any_of(kThrottling,
+                             [reasons](const auto& one) { return (reasons & one.first) != 0; });
+}
+
+/// These reasons in words; "none" where there are none, empty where NVML refused to give them.
+inline std::string text_of_throttling(std::uint64_t reasons) {
+  std::string made;
+  for (const auto& [bit, name] : kThrottling) {
+    if ((reasons & bit) != 0) made.append(made.empty() ? "" : ", ").append(name);
+  }
+  if (made.empty() && (reasons & kThrottlingUnknown) == 0) made = "none";
+  return made;
+}
 
 /// The text of an event that is no Xid.
 inline constexpr std::string_view kDoubleBitError = "double-bit ECC error";

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "reports/base/words.hpp"
-#include "reports/render/render.hpp"
+#include "reports/render/show.hpp"
 
 namespace tidemark::reports {
 namespace {

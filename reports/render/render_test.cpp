@@ -1,5 +1,5 @@
 // One document in each format that people read.
-#include "reports/render/render.hpp"
+#include "reports/render/show.hpp"
 
 #include <gtest/gtest.h>
 

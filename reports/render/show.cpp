@@ -7,7 +7,6 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/render/render.hpp"
 
 namespace tidemark::reports {
 

@@ -9,8 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/base/scratch_folder.hpp"
-#include "reports/document/comparison/wording.hpp"
-#include "reports/render/render.hpp"
+#include "reports/document/comparison/document.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/seen_in_chromium.hpp"

@@ -5,7 +5,6 @@
 #include <fstream>
 
 #include "reports/base/scratch_folder.hpp"
-#include "reports/render/render.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"

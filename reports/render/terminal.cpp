@@ -5,7 +5,7 @@
 
 #include "reports/base/words.hpp"
 #include "reports/render/page.hpp"
-#include "reports/render/render.hpp"
+#include "reports/render/show.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -1,5 +1,5 @@
 // Prints the description of the tables.
-#include "reports/schema/describe.hpp"
+#include "reports/schema/tables.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,6 @@
 #include <string_view>
 #include <type_traits>
 #include <variant>
-
-#include "reports/schema/tables.hpp"
 
 namespace tidemark::reports {
 namespace {

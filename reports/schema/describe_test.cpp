@@ -1,5 +1,4 @@
 // The printed schema against the description it is made of.
-#include "reports/schema/describe.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

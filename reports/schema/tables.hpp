@@ -240,4 +240,10 @@ std::span<const LaunchAttribute> launch_attributes();
 /// The dataset of all text, bytes one after the other.
 inline constexpr std::string_view kStringBytes = "strings";
 
+/// Every root attribute, table and column with type, unit and meaning, as text.
+std::string schema_text();
+
+/// The same as JSON: "format", "major", "minor", "attributes", "tables" with "columns", "verdicts".
+std::string schema_json();
+
 }  // namespace tidemark::reports

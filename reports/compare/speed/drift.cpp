@@ -1,5 +1,5 @@
 // Slopes within the sides, and Fisher's test of all of them together.
-#include "reports/compare/speed/drift.hpp"
+#include "reports/compare/speed/speed.hpp"
 
 #include <algorithm>
 #include <cmath>

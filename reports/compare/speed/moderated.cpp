@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "reports/base/statistics.hpp"
-#include "reports/compare/speed/noise.hpp"
 
 namespace tidemark::reports {
 

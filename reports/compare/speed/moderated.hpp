@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -104,5 +105,22 @@ inline constexpr double kPriorDegrees = 4;
 /// many p were worked out, `tests` says how many there are: q values below the least p left out
 /// hold.
 std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests = 0);
+
+/// What the other rows say of the variance of one, and how many degrees of freedom that is worth;
+/// NaN where they say nothing.
+struct Prior {
+  double variance = std::numeric_limits<double>::quiet_NaN(), degrees = kPriorDegrees;
+};
+
+/// Of rows with one launch a side, which say nothing of their own noise: by how far their effects
+/// lie from each other. NaN of fewer than kFewestRowsForWeights. `many_change`: up to a fifth may
+/// have changed, as all metrics of one GPU of five; else a tenth.
+Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change);
+
+/// By row: that of its kind (RowFacts::kind; empty: one kind), or of all rows where its kind has
+/// too few. `rows` with the spreads of their own; exact rows and the others say nothing of each
+/// other.
+std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
+                             const std::vector<std::uint32_t>& kind);
 
 }  // namespace tidemark::reports

@@ -1,5 +1,4 @@
 // Fits a distribution to the variances of metrics, or looks at how far their effects lie apart.
-#include "reports/compare/speed/noise.hpp"
 
 #include <algorithm>
 #include <cmath>

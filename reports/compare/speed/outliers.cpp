@@ -12,7 +12,7 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
-#include "reports/compare/places.hpp"
+#include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
 namespace tidemark::reports {

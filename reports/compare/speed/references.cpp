@@ -11,7 +11,7 @@
 
 #include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
-#include "reports/compare/places.hpp"
+#include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/series.hpp"
 
 namespace tidemark::reports {

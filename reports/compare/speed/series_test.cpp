@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/document/comparison/wording.hpp"
+#include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "reports/base/words.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

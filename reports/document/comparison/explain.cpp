@@ -7,7 +7,6 @@
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -11,7 +11,6 @@
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

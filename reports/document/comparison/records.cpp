@@ -10,7 +10,6 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 

@@ -9,7 +9,6 @@
 
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
-#include "reports/document/comparison/wording.hpp"
 
 namespace tidemark::reports {
 namespace {

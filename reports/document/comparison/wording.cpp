@@ -1,5 +1,5 @@
 // Names, orders and sentences of a comparison.
-#include "reports/document/comparison/wording.hpp"
+#include "reports/document/comparison/document.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>

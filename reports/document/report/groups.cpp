@@ -12,7 +12,6 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
-#include "reports/compare/speed/throttling.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 

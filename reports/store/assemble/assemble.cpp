@@ -1,5 +1,4 @@
 // Journals of one launch become a report.
-#include "reports/store/assemble/assemble.hpp"
 
 #include <fmt/ranges.h>
 #include <algorithm>

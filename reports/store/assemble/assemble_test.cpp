@@ -1,5 +1,5 @@
 // Journals of one launch become a report.
-#include "reports/store/assemble/assemble.hpp"
+#include "reports/store/assemble/assembly.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>

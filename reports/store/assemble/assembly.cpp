@@ -14,7 +14,6 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/schema/verdict.hpp"
-#include "reports/store/assemble/assemble.hpp"
 
 namespace tidemark::reports {
 

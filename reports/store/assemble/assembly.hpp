@@ -60,6 +60,13 @@ using TakeCases = std::function<void(const HeardLaunch& all, HeardCases cases)>;
 /// of another run than most, and all but the first of a rank, are left out, which is a problem.
 HeardLaunch gather(const Journals& journals, const TakeCases& take);
 
+/// The events after which no result of their GPU and moment counts: uncontained memory errors.
+std::vector<EventRecord> spoiling_events(const HeardLaunch& all);
+
+/// The first of these events that fell into the time of an outcome on `gpu`; null where none did.
+const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling, std::uint32_t gpu,
+                              double start_unix_s, double seconds);
+
 /// Copies the fields of a record to the columns of the same names; `number_of`: of a text. What a
 /// column holds in another way (lists, names of a fixed length) is left to the caller.
 template <class Row, class NumberOf>
