@@ -7,53 +7,23 @@
 namespace tidemark::reports {
 namespace {
 
-template <class Member>
-struct Described;
-template <>
-struct Described<std::uint8_t> {
-  static constexpr ColumnType kType = ColumnType::u8;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<std::uint32_t> {
-  static constexpr ColumnType kType = ColumnType::u32;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<std::int32_t> {
-  static constexpr ColumnType kType = ColumnType::i32;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<std::uint64_t> {
-  static constexpr ColumnType kType = ColumnType::u64;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<float> {
-  static constexpr ColumnType kType = ColumnType::f32;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<double> {
-  static constexpr ColumnType kType = ColumnType::f64;
-  static constexpr std::size_t kCount = 1;
-};
-template <>
-struct Described<Verdict> {
-  static constexpr ColumnType kType = ColumnType::verdict;
-  static constexpr std::size_t kCount = 1;
-};
+// Type and elements of a member.
+using Described = std::pair<ColumnType, std::size_t>;
+constexpr Described described(std::uint8_t) { return {ColumnType::u8, 1}; }
+constexpr Described described(std::uint32_t) { return {ColumnType::u32, 1}; }
+constexpr Described described(std::int32_t) { return {ColumnType::i32, 1}; }
+constexpr Described described(std::uint64_t) { return {ColumnType::u64, 1}; }
+constexpr Described described(float) { return {ColumnType::f32, 1}; }
+constexpr Described described(double) { return {ColumnType::f64, 1}; }
+constexpr Described described(Verdict) { return {ColumnType::verdict, 1}; }
 template <std::size_t N>
-struct Described<FixedText<N>> {
-  static constexpr ColumnType kType = ColumnType::text;
-  static constexpr std::size_t kCount = N;
-};
+constexpr Described described(const FixedText<N>&) {
+  return {ColumnType::text, N};
+}
 template <std::size_t N>
-struct Described<std::array<std::int64_t, N>> {
-  static constexpr ColumnType kType = ColumnType::i64;
-  static constexpr std::size_t kCount = N;
-};
+constexpr Described described(const std::array<std::int64_t, N>&) {
+  return {ColumnType::i64, N};
+}
 
 /// Type and place are taken from the member itself, so that a description cannot drift from it.
 template <class Row, class Member>
@@ -64,12 +34,10 @@ Column column(Member Row::*member, std::string_view name, std::string_view unit,
   const auto* const start = reinterpret_cast<const std::byte*>(&row);
   const auto* const place = reinterpret_cast<const std::byte*>(&(row.*member));
   return {.name = name,
-          .type = Described<Member>::kType,
-          .count = Described<Member>::kCount,
+          .type = described(row.*member).first,
+          .count = described(row.*member).second,
           .offset = static_cast<std::size_t>(place - start),
           .unit = unit,
-          .refers = {},
-          .none_allowed = false,
           .meaning = meaning};
 }
 
@@ -159,60 +127,21 @@ std::string_view name_of(ColumnType type) {
 }
 
 std::size_t bytes_of(const Column& column) {
-  switch (column.type) {
-    case ColumnType::u8:
-    case ColumnType::verdict:
-    case ColumnType::text:
-      return column.count;
-    case ColumnType::u32:
-    case ColumnType::i32:
-    case ColumnType::f32:
-      return column.count * sizeof(std::uint32_t);
-    case ColumnType::u64:
-    case ColumnType::i64:
-    case ColumnType::f64:
-      break;
-  }
-  return column.count * sizeof(std::uint64_t);
+  return visit_type(column, [&](auto element) { return column.count * sizeof element; });
 }
-
-namespace {
-
-template <class Number>
-Number read(const std::byte* at) {
-  Number made{};
-  std::memcpy(&made, at, sizeof made);
-  return made;
-}
-
-}  // namespace
 
 double number_in(const Column& column, const std::byte* row) {
-  const std::byte* const at = row + column.offset;
-  switch (column.type) {
-    case ColumnType::u8:
-    case ColumnType::verdict:
-      return read<std::uint8_t>(at);
-    case ColumnType::u32:
-      return read<std::uint32_t>(at);
-    case ColumnType::i32:
-      return read<std::int32_t>(at);
-    case ColumnType::u64:
-      return static_cast<double>(read<std::uint64_t>(at));
-    case ColumnType::i64:
-      return static_cast<double>(read<std::int64_t>(at));
-    case ColumnType::f32:
-      return read<float>(at);
-    case ColumnType::f64:
-      return read<double>(at);
-    case ColumnType::text:
-      break;
-  }
-  return 0;
+  if (column.type == ColumnType::text) return 0;
+  return visit_type(column, [&](auto number) {
+    std::memcpy(&number, row + column.offset, sizeof number);
+    return static_cast<double>(number);
+  });
 }
 
 std::uint32_t index_in(const Column& column, const std::byte* row) {
-  return read<std::uint32_t>(row + column.offset);
+  std::uint32_t index = 0;
+  std::memcpy(&index, row + column.offset, sizeof index);
+  return index;
 }
 
 template <>

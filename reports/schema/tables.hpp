@@ -173,11 +173,11 @@ enum class Disclosure : std::uint8_t {
 struct Column {
   std::string_view name;
   ColumnType type = ColumnType::u8;
-  std::size_t count = 1;      // elements of an array, bytes of a text
-  std::size_t offset = 0;     // bytes, in the row struct
-  std::string_view unit;      // "s", "MHz", ...; empty where the number has none
-  std::string_view refers;    // "strings" or a table: the number is an index into it
-  bool none_allowed = false;  // kNoRow is a value
+  std::size_t count = 1;         // elements of an array, bytes of a text
+  std::size_t offset = 0;        // bytes, in the row struct
+  std::string_view unit;         // "s", "MHz", ...; empty where the number has none
+  std::string_view refers = {};  // "strings" or a table: the number is an index into it
+  bool none_allowed = false;     // kNoRow is a value
   std::string_view meaning;
   /// The minor version that has it first. Rows of an older report have the default of its member.
   std::uint32_t since = 0;
@@ -188,6 +188,32 @@ struct Column {
   Disclosure disclosure = Disclosure::dropped;
   std::string_view hash_prefix = {};  // of what is hashed
 };
+
+/// Calls visit with an element of the type that those of the column have; of a text it is a char.
+template <class Visit>
+auto visit_type(const Column& column, Visit visit) {
+  switch (column.type) {
+    case ColumnType::u8:
+      return visit(std::uint8_t{});
+    case ColumnType::u32:
+      return visit(std::uint32_t{});
+    case ColumnType::i32:
+      return visit(std::int32_t{});
+    case ColumnType::u64:
+      return visit(std::uint64_t{});
+    case ColumnType::i64:
+      return visit(std::int64_t{});
+    case ColumnType::f32:
+      return visit(float{});
+    case ColumnType::f64:
+      return visit(double{});
+    case ColumnType::verdict:
+      return visit(Verdict{});
+    case ColumnType::text:
+      break;
+  }
+  return visit(char{});
+}
 
 /// Bytes of the column in one row, in memory as in the file.
 std::size_t bytes_of(const Column& column);

@@ -93,40 +93,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Value>
-Value value_at(const char* row, const Column& column, std::size_t element) {
-  Value value{};
-  std::memcpy(&value, row + column.offset + element * sizeof(Value), sizeof(Value));
-  return value;
-}
-
 Json one_of(const Report& report, const char* row, const Column& column, std::size_t element) {
-  switch (column.type) {
-    case ColumnType::u8:
-      return value_at<std::uint8_t>(row, column, element);
-    case ColumnType::u32: {
-      const auto value = value_at<std::uint32_t>(row, column, element);
-      if (column.refers == kStringBytes) return std::string(report.text(value));
-      return value == kNoRow ? Json(nullptr) : Json(value);
-    }
-    case ColumnType::i32:
-      return value_at<std::int32_t>(row, column, element);
-    case ColumnType::u64:
-      return value_at<std::uint64_t>(row, column, element);
-    case ColumnType::i64:
-      return value_at<std::int64_t>(row, column, element);
-    case ColumnType::f32:
-      return value_at<float>(row, column, element);  // NaN is dumped as null
-    case ColumnType::f64:
-      return value_at<double>(row, column, element);
-    case ColumnType::text: {
-      const std::string_view all(row + column.offset, column.count);
-      return std::string(all.substr(0, all.find('\0')));
-    }
-    case ColumnType::verdict:
-      return std::string(name_of(value_at<Verdict>(row, column, element)));
+  if (column.type == ColumnType::text) {
+    const std::string_view all(row + column.offset, column.count);
+    return std::string(all.substr(0, all.find('\0')));
   }
-  return nullptr;
+  return visit_type(column, [&](auto value) -> Json {
+    std::memcpy(&value, row + column.offset + element * sizeof value, sizeof value);
+    if constexpr (std::is_same_v<decltype(value), Verdict>) return std::string(name_of(value));
+    if constexpr (std::is_same_v<decltype(value), std::uint32_t>) {
+      if (column.refers == kStringBytes) return std::string(report.text(value));
+      if (value == kNoRow) return nullptr;
+    }
+    return value;  // NaN is dumped as null
+  });
 }
 
 Json value_of(const Report& report, const char* row, const Column& column) {

@@ -12,26 +12,13 @@ constexpr std::size_t kGrowth = 1u << 20;  // bytes a file in memory grows by
 constexpr const char* kNoFile = "/dev/null/report";
 
 hid_t number_type(ColumnType type, Side side) {
-  const bool file = side == Side::file;
-  switch (type) {
-    case ColumnType::u32:
-      return file ? H5T_STD_U32LE : H5T_NATIVE_UINT32;
-    case ColumnType::i32:
-      return file ? H5T_STD_I32LE : H5T_NATIVE_INT32;
-    case ColumnType::u64:
-      return file ? H5T_STD_U64LE : H5T_NATIVE_UINT64;
-    case ColumnType::i64:
-      return file ? H5T_STD_I64LE : H5T_NATIVE_INT64;
-    case ColumnType::f32:
-      return file ? H5T_IEEE_F32LE : H5T_NATIVE_FLOAT;
-    case ColumnType::f64:
-      return file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE;
-    case ColumnType::u8:
-    case ColumnType::verdict:
-    case ColumnType::text:
-      break;
-  }
-  return file ? H5T_STD_U8LE : H5T_NATIVE_UINT8;
+  // In the order of ColumnType; verdicts and texts are bytes.
+  const hid_t types[][2] = {{H5T_STD_U8LE, H5T_NATIVE_UINT8},    {H5T_STD_U32LE, H5T_NATIVE_UINT32},
+                            {H5T_STD_I32LE, H5T_NATIVE_INT32},   {H5T_STD_U64LE, H5T_NATIVE_UINT64},
+                            {H5T_STD_I64LE, H5T_NATIVE_INT64},   {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT},
+                            {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE}, {H5T_STD_U8LE, H5T_NATIVE_UINT8},
+                            {H5T_STD_U8LE, H5T_NATIVE_UINT8}};
+  return types[static_cast<std::size_t>(type)][side == Side::file ? 0 : 1];
 }
 
 H5Id verdict_type(Side side) {
