@@ -139,8 +139,6 @@ void add_gpus(LaunchFacts& made, const Report& report) {
   std::set<std::string> seen;
   for (const GpuRow& gpu : report.gpus) {
     FactsOfGpu facts{.uuid = gpu.reported != 0 ? std::string(gpu.uuid.view()) : "",
-                     .node = {},
-                     .boot = {},
                      .serial = std::string(report.text(gpu.serial)),
                      .number = gpu.gpu_id,
                      .values = values_of(setup_facts(), gpu, report),

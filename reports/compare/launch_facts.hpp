@@ -22,9 +22,9 @@ struct Factor {
 };
 
 struct FactsOfGpu {
-  std::string uuid;  // empty: its rank never reported
-  std::string node;  // hostname
-  std::string boot;
+  std::string uuid;       // empty: its rank never reported
+  std::string node = {};  // hostname
+  std::string boot = {};
   std::string serial = {};
   std::uint32_t number = 0;                // gpu_id
   std::vector<std::string> values;         // in the order of gpu_factor_names(); empty: not known

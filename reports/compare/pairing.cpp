@@ -41,7 +41,7 @@ void add_gpus(Pairing& made, PairBy by) {
       if (key.empty()) continue;
       const double at = made.launches[launch]->launch.created_unix_s;
       PairedGpu& paired =
-          found.try_emplace(key, PairedGpu{.key = key, .node = {}, .at_unix_s = at}).first->second;
+          found.try_emplace(key, PairedGpu{.key = key, .at_unix_s = at}).first->second;
       ++(launch < made.base ? paired.base : paired.fresh);
       // A GPU that moved is named where it is now.
       if (paired.node.empty() || at > paired.at_unix_s) {

@@ -16,7 +16,7 @@ enum class PairBy { uuid, number, number_of_series };
 /// A GPU of any launch.
 struct PairedGpu {
   std::string key;                    // UUID, or "GPU 3" where paired by number
-  std::string node;                   // hostname in the newest launch that has it
+  std::string node = {};              // hostname in the newest launch that has it
   std::uint32_t number = 0;           // gpu_id there
   double at_unix_s = 0;               // when that began
   std::uint32_t base = 0, fresh = 0;  // launches that have it

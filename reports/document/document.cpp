@@ -112,7 +112,7 @@ void add_map(Section& section, const HeatMap& names, const MapPlaces& places,
   // A great map of passes would be most of the page if each of them said so.
   constexpr std::size_t kLabels = 4000;
   const bool great = rows.size() * columns.size() > kLabels;
-  HeatMap map{.title = names.title, .rows = {}, .columns = {}, .cells = {}};
+  HeatMap map{.title = names.title};
   for (const std::size_t column : columns) map.columns.push_back(names.columns[column]);
   for (const std::size_t row : rows) {
     map.rows.push_back(names.rows[row]);

@@ -33,9 +33,9 @@ struct HeatCell {
 /// Rows against columns, a cell each.
 struct HeatMap {
   std::string title;
-  std::vector<std::string> rows, columns;
-  std::vector<std::vector<HeatCell>> cells;  // [row][column]
-  bool captioned = false;                    // one of several, each under its title
+  std::vector<std::string> rows = {}, columns = {};
+  std::vector<std::vector<HeatCell>> cells = {};  // [row][column]
+  bool captioned = false;                         // one of several, each under its title
 };
 
 /// A change of so much is as dark as it gets.
@@ -71,15 +71,16 @@ struct StripDot {
 /// One line of the plot: a GPU with its samples, or a node with its GPUs.
 struct StripRow {
   std::string label;
-  std::vector<double> samples;  // thin strokes; at most kStripSamples are drawn, evenly by rank
-  std::vector<StripDot> dots;
+  std::vector<double> samples =
+      {};  // thin strokes; at most kStripSamples are drawn, evenly by rank
+  std::vector<StripDot> dots = {};
 };
 
 /// Numbers of many GPUs on one axis.
 struct StripPlot {
   std::string title, unit;
   bool higher_is_better = true;
-  std::vector<StripRow> rows;
+  std::vector<StripRow> rows = {};
 };
 
 /// One launch on the x axis.
@@ -195,18 +196,18 @@ class Sheet {
 enum class TestOutcome : std::uint8_t { passed, failed, error, skipped };
 
 struct TestCase {
-  std::string class_name, name;
+  std::string class_name = {}, name = {};
   double seconds = 0;  // NaN and less than 0 are written as 0: readers want a number
   TestOutcome outcome = TestOutcome::passed;
-  std::string type;     // of what is not passed: "hang"
-  std::string message;  // the same: one line
-  std::string text;     // the same: lines, for failed and error
+  std::string type = {};     // of what is not passed: "hang"
+  std::string message = {};  // the same: one line
+  std::string text = {};     // the same: lines, for failed and error
 };
 
 struct TestSuite {
-  std::string name, hostname, timestamp;  // ISO 8601 without a zone
-  std::vector<std::pair<std::string, std::string>> properties;
-  std::vector<TestCase> cases;
+  std::string name = {}, hostname = {}, timestamp = {};  // ISO 8601 without a zone
+  std::vector<std::pair<std::string, std::string>> properties = {};
+  std::vector<TestCase> cases = {};
 };
 
 /// Nothing of the virtual device is a pass of a GPU, and nothing of it fails.
@@ -317,7 +318,7 @@ Cell count_cell(std::size_t number);
 Cell percent_cell(double logarithm);
 
 struct TextTable {
-  std::string_view id, label;  // words of ours; on a page
+  std::string_view id = {}, label = {};  // words of ours; on a page
   std::vector<Heading> columns = {};
   std::vector<std::vector<Cell>> rows = {};
   std::vector<std::pair<std::size_t, Line>> below = {};  // behind so many rows; on a terminal

@@ -53,7 +53,7 @@ void add_gpus(Chronicle& all, PastLaunch& launch, const LaunchFacts& facts) {
 
 void add_metrics(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   for (const SeriesOfLaunch& series : facts.series) {
-    PastValues values{.launch = launch, .medians = {}};
+    PastValues values{.launch = launch};
     bool any = false;
     for (const double median : series.medians) {
       const auto value = static_cast<float>(median);
@@ -127,7 +127,7 @@ void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   const std::size_t gpus = facts.gpus.size();
   const std::vector<bool> numbered = numbered_of(facts);
   for (std::size_t which = 0; which < facts.cases.size(); ++which) {
-    PastResults results{.launch = launch, .verdicts = {}, .bad_gpus = {}};
+    PastResults results{.launch = launch};
     const auto first = facts.verdicts.begin() + static_cast<std::ptrdiff_t>(which * gpus);
     results.verdicts.assign(first, first + static_cast<std::ptrdiff_t>(gpus));
     for (std::size_t gpu = 0; gpu < gpus; ++gpu)
@@ -187,9 +187,7 @@ void record_launch(Chronicle& all, const LaunchFacts& facts) {
                           .is_virtual = row.is_virtual,
                           .anonymised = row.anonymised,
                           .factors = facts.factors,
-                          .slowed = facts.slowed,
-                          .gpus = {},
-                          .gpu_setup = {}});
+                          .slowed = facts.slowed});
   add_gpus(all, all.launches.back(), facts);
   add_metrics(all, launch, facts);
   add_cases(all, launch, facts);

@@ -28,8 +28,8 @@ struct PastLaunch {
   std::array<std::size_t, kVerdicts> verdicts{};
   std::vector<Factor> factors;                // of the launch as a whole
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3%"
-  std::vector<std::uint32_t> gpus;            // by its GPU numbers: index into Chronicle::gpus
-  std::vector<std::uint32_t> gpu_setup;       // by its GPU numbers: index into Chronicle::setups
+  std::vector<std::uint32_t> gpus = {};       // by its GPU numbers: index into Chronicle::gpus
+  std::vector<std::uint32_t> gpu_setup = {};  // by its GPU numbers: index into Chronicle::setups
 };
 
 /// A GPU of any launch.
@@ -43,7 +43,8 @@ struct PastGpu {
 /// What one launch measured: a value a GPU, in the order of PastLaunch::gpus, NaN where none.
 struct PastValues {
   std::uint32_t launch = 0;
-  std::vector<float> medians;  // seven digits: a hundredth of a millionth of what is looked for
+  std::vector<float> medians =
+      {};  // seven digits: a hundredth of a millionth of what is looked for
 };
 
 /// What must be equal for two values to be of one series. Launches of other levels measure other
@@ -62,10 +63,11 @@ struct PastResults {
   std::uint32_t launch = 0;
   Verdict worst = Verdict::pass;
   std::uint32_t passed = 0, bad = 0, waived = 0, lacking = 0, quiet = 0;  // GPUs
-  std::uint32_t rows = 0;               // fewest that any GPU ran which passed, else most planned
-  bool numbered = false;                // a GPU has a number of it
-  std::vector<Verdict> verdicts;        // by GPU of the launch; empty where all of them passed
-  std::vector<std::uint32_t> bad_gpus;  // the first bad or waived, indices into Chronicle::gpus
+  std::uint32_t rows = 0;              // fewest that any GPU ran which passed, else most planned
+  bool numbered = false;               // a GPU has a number of it
+  std::vector<Verdict> verdicts = {};  // by GPU of the launch; empty where all of them passed
+  std::vector<std::uint32_t> bad_gpus =
+      {};  // the first bad or waived, indices into Chronicle::gpus
 };
 
 struct Chronicle {

@@ -157,12 +157,11 @@ CandidateFamilies candidates_of(History& made) {
 struct Series {
   MetricLevels levels;
   std::size_t gpu = 0;
-  Line line;
+  Line line = {};
 };
 
 Series series_of(const History& made, const Candidate& candidate) {
-  Series series{.levels = levels_of(made.chronicle, *made.metrics[candidate.metric].values),
-                .line = {}};
+  Series series{.levels = levels_of(made.chronicle, *made.metrics[candidate.metric].values)};
   const auto& gpus = series.levels.gpus;
   const auto row = std::ranges::find(gpus, candidate.gpu);
   series.gpu = static_cast<std::size_t>(row - gpus.begin());
@@ -286,7 +285,7 @@ History history_of(Chronicle all, const HistoryOptions& options) {
   miss_lost_numbers(made.chronicle);
   made.restless = restless_factors(made.chronicle);
   for (const auto& [key, values] : made.chronicle.metrics) {
-    made.metrics.push_back({.key = key, .values = &values, .changes = {}});
+    made.metrics.push_back({.key = key, .values = &values});
   }
   judge_metrics(made);
   add_events(made);

@@ -42,7 +42,7 @@ struct MetricPast {
   MetricKey key;
   const std::vector<PastValues>* values = nullptr;  // of the chronicle
   Judged judged = Judged::too_short;
-  std::vector<std::size_t> changes;  // indices into History::changes
+  std::vector<std::size_t> changes = {};  // indices into History::changes
 };
 
 /// Changes between the same two launches, of all GPUs or of the same GPU.

@@ -51,7 +51,7 @@ AppendedFile::Written AppendedFile::write(Opened& file, const std::string& path,
     return {.bytes = 0,
             .refusal = fmt::format("cannot write: {}; free some space, or check the disk",
                                    error_text(errno))};
-  Written made{.bytes = static_cast<std::size_t>(written), .refusal = {}};
+  Written made{.bytes = static_cast<std::size_t>(written)};
   if (sync && made.bytes == bytes.size() && ::fdatasync(file.fd) != 0)
     made.refusal = fmt::format("cannot sync: {}; check the disk", error_text(errno));
   return made;
@@ -279,7 +279,7 @@ std::string journal_path(const std::string& folder, std::uint32_t rank) {
 
 JournalWriter::JournalWriter(const std::string& folder, std::uint32_t rank, std::size_t most_kept)
     : path_(journal_path(folder, rank)),
-      next_{.run_id = {}, .rank = rank},
+      next_{.rank = rank},
       file_(path_, created(folder, path_), most_kept) {}
 
 void JournalWriter::append(const Record& record) {

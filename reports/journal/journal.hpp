@@ -51,7 +51,7 @@ class AppendedFile {
   struct Opened;
   struct Written {
     std::size_t bytes = 0;
-    std::string refusal;
+    std::string refusal = {};
   };
 
   static Written write(Opened& file, const std::string& path, const std::string& bytes, bool sync);

@@ -156,7 +156,7 @@ using Record = std::variant<LaunchRecord, NodeRecord, GpuRecord, StartRecord, Ou
 
 /// Whose line a line is: of which run and rank, and which of that rank's lines, counted from 0.
 struct LineOrigin {
-  std::string run_id;
+  std::string run_id = {};
   std::uint32_t rank = 0;
   std::uint64_t number = 0;
 

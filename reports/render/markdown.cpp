@@ -9,7 +9,7 @@ namespace {
 
 /// A page of limited size: whole blocks or none.
 struct MarkdownPage {
-  std::string text;
+  std::string text = {};
   std::size_t most = kMostMarkdownBytes - 200;  // the rest is for the last line
   std::size_t left_out = 0;                     // blocks that found no room
 };
@@ -148,7 +148,7 @@ std::string markdown_of(const Document& whole) {
       std::visit([&](const auto& one) { put_one(part, one); }, block.content);
     }
   };
-  Part head{.page = {.text = {}, .most = document.head.bytes}};
+  Part head{.page = {.most = document.head.bytes}};
   put_block(
       head.page,
       document.word.empty()
@@ -159,7 +159,7 @@ std::string markdown_of(const Document& whole) {
   take(head);
   for (const Section& section : document.sections) {
     if (section.blocks.empty()) continue;
-    Part part{.page = {.text = {}, .most = section.bytes}};
+    Part part{.page = {.most = section.bytes}};
     if (!section.heading.empty()) put_block(part.page, fmt::format("### {}\n\n", section.heading));
     put_all(part, section.blocks);
     take(part);

@@ -15,7 +15,7 @@ enum class Colour { none, red, green, yellow };
 
 /// Text under way.
 struct Page {
-  std::string text;
+  std::string text = {};
   bool colour = false;
   std::size_t columns = 100;  // fewer than 40 count as 40
 };

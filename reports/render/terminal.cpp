@@ -131,7 +131,7 @@ void put_blocks(Page& page, const std::vector<Block>& blocks) {
 }
 
 Page page_of(const ShowOptions& options) {
-  return {.text = {}, .colour = options.colour, .columns = options.columns};
+  return {.colour = options.colour, .columns = options.columns};
 }
 
 }  // namespace

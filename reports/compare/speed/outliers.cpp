@@ -242,7 +242,7 @@ class Grouping {
 
   void add(const Model& model, const std::vector<std::size_t>& gpus,
            const std::vector<std::size_t>& rows, const std::vector<Judged>& cells) {
-    OutlierGroup made{.place = {}, .gpus = {}, .metrics = {}};
+    OutlierGroup made;
     std::vector<std::uint32_t> places;
     for (const std::size_t gpu : gpus) {
       made.gpus.push_back(facts_.gpus[model.gpus[gpu]].number);

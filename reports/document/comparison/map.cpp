@@ -24,7 +24,7 @@ struct Place {
 
 struct Grid {
   GpuRows rows;
-  std::vector<std::vector<Place>> places;  // [row][case]
+  std::vector<std::vector<Place>> places = {};  // [row][case]
 };
 
 Grid rows_of(const Comparison& comparison) {
@@ -32,7 +32,7 @@ Grid rows_of(const Comparison& comparison) {
   for (const PairedGpu& gpu : comparison.pairing.gpus) {
     gpus.emplace_back(gpu.node.empty() ? "no node" : gpu.node, gpu.number);
   }
-  Grid made{.rows = gpu_rows(gpus), .places = {}};
+  Grid made{.rows = gpu_rows(gpus)};
   made.places.assign(made.rows.names.size(), std::vector<Place>(comparison.pairing.cases.size()));
   return made;
 }
@@ -146,8 +146,7 @@ Section map_of(const Comparison& comparison, const ShowOptions& options) {
   add_effects(grid, comparison);
   const HeatMap names{.title = "changes by place and case",
                       .rows = grid.rows.names,
-                      .columns = comparison.pairing.cases,
-                      .cells = {}};
+                      .columns = comparison.pairing.cases};
   Section made{
       .id = "map", .heading = "Where", .link = "where", .blocks = {legend()}, .readers = kOnPage};
   const auto at = [&](std::size_t row, std::size_t column) -> const Place& {

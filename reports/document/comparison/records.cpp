@@ -306,13 +306,7 @@ int rank_of(TestOutcome outcome) {
 
 TestCase case_of(const std::string& class_name, const std::string& name,
                  const std::vector<Found>& found, const std::set<std::string>& fail_on) {
-  TestCase made{.class_name = class_name,
-                .name = name,
-                .seconds = 0,
-                .outcome = TestOutcome::passed,
-                .type = {},
-                .message = {},
-                .text = {}};
+  TestCase made{.class_name = class_name, .name = name, .outcome = TestOutcome::passed};
   for (const Found& each : found) {
     const TestOutcome outcome = outcome_of(each.name, fail_on);
     made.text += each.text + "\n";
@@ -382,12 +376,9 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
     if (waiver.attention) texts["stale_waiver"] += "; waiver " + waiver.text;
   }
   TestSuite made{.name = "tidemark compare",
-                 .hostname = {},
-                 .timestamp = {},
                  .properties = {{"result", std::string(headline_of(comparison))},
                                 {"action", action_text(comparison)},
-                                {"cause", cause_text(comparison)}},
-                 .cases = {}};
+                                {"cause", cause_text(comparison)}}};
   const std::string& newest = comparison.fresh.back().launch.created_utc;
   made.timestamp = newest.substr(0, newest.find('Z'));
   for (const std::string& name : expanded({"all"})) {
@@ -404,7 +395,7 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
 
 std::vector<TestSuite> tests_of(const Comparison& comparison,
                                 const std::set<std::string>& fail_on) {
-  TestSuite cases{.name = "cases", .hostname = {}, .timestamp = {}, .properties = {}, .cases = {}};
+  TestSuite cases{.name = "cases"};
   const std::map<std::uint32_t, std::vector<Found>> found = found_of_cases(comparison);
   for (std::uint32_t i = 0; i < comparison.pairing.cases.size(); ++i) {
     const auto at = found.find(i);

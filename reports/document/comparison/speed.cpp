@@ -19,7 +19,7 @@ using Values = std::vector<const SeriesOfLaunch*>;
 StripRow side_of(const Comparison& comparison, const SpeedFinding& finding, const Values& values,
                  bool fresh) {
   const Pairing& pairing = comparison.pairing;
-  StripRow made{.label = fresh ? "after" : "before", .samples = {}, .dots = {}};
+  StripRow made{.label = fresh ? "after" : "before"};
   const std::size_t first = fresh ? pairing.base : 0;
   const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
   for (std::size_t i = first; i < end; ++i) {
@@ -39,10 +39,9 @@ StripRow side_of(const Comparison& comparison, const SpeedFinding& finding, cons
 /// GPUs that changed unlike the others, a dot each.
 StripRow apart_of(const Comparison& comparison, const GpuFinding& found, const Values& values,
                   bool fresh) {
-  StripRow made{.label = fmt::format("{} GPU{} apart, {}", found.gpus.size(),
-                                     found.gpus.size() == 1 ? "" : "s", fresh ? "after" : "before"),
-                .samples = {},
-                .dots = {}};
+  StripRow made{.label =
+                    fmt::format("{} GPU{} apart, {}", found.gpus.size(),
+                                found.gpus.size() == 1 ? "" : "s", fresh ? "after" : "before")};
   for (const std::uint32_t gpu : found.gpus) {
     const double value = mean_on(comparison, values, gpu, fresh);
     made.dots.push_back(

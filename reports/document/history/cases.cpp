@@ -123,7 +123,7 @@ HeatCell cell_of(const History& history, const CasePast& past, const PastResults
 void add_map(Section& section, const History& history, const ShowOptions& options) {
   const std::size_t launches = history.chronicle.launches.size();
   const std::size_t first = launches - std::min(launches, options.most(120));
-  HeatMap map{.title = "cases by launch", .rows = {}, .columns = {}, .cells = {}};
+  HeatMap map{.title = "cases by launch"};
   for (std::size_t i = first; i < launches; ++i) {
     map.columns.push_back(when(history, static_cast<std::uint32_t>(i)).substr(0, 16));
   }

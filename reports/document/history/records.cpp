@@ -307,11 +307,9 @@ std::string text_of(const History& history, const CasePast& past) {
 TestCase case_of(const History& history, const CasePast& past) {
   TestCase made{.class_name = "tidemark.history",
                 .name = past.name + (past.is_virtual ? " (VIRTUAL)" : ""),
-                .seconds = 0,
                 .outcome = outcome_of(past),
                 .type = std::string(name_of(past.state)),
-                .message = text_of(history, past),
-                .text = {}};
+                .message = text_of(history, past)};
   if (past.is_virtual) skip_virtual(made);
   return made;
 }
@@ -322,31 +320,26 @@ std::vector<TestSuite> tests_of(const History& history, const ShowOptions& optio
   const PastLaunch& newest = history.chronicle.launches.back();
   const std::string utc = utc_text(newest.at_unix_s);
   TestSuite suite{.name = "tidemark history",
-                  .hostname = {},
                   .timestamp = utc.substr(0, utc.find('Z')),
                   .properties = {{"launches", plural(history.chronicle.launches.size(), "launch")},
                                  {"cases", cases_summary(history)},
-                                 {"speed", metrics_summary(history)}},
-                  .cases = {}};
+                                 {"speed", metrics_summary(history)}}};
   suite.cases.reserve(history.cases.size() + 2);
   // The newest of all may be among those.
   if (!options.refused.empty())
     suite.cases.push_back({.class_name = "tidemark.history",
                            .name = "every report can be read",
-                           .seconds = 0,
                            .outcome = TestOutcome::error,
                            .type = "refused",
-                           .message = fmt::format("{}", fmt::join(options.refused, "; ")),
-                           .text = {}});
-  suite.cases.push_back({.class_name = "tidemark.history",
-                         .name = "the newest report is complete",
-                         .seconds = 0,
-                         .outcome = newest.is_virtual                  ? TestOutcome::skipped
-                                    : newest.incomplete_reason.empty() ? TestOutcome::passed
-                                                                       : TestOutcome::error,
-                         .type = "incomplete",
-                         .message = newest.is_virtual ? "VIRTUAL device" : newest.incomplete_reason,
-                         .text = {}});
+                           .message = fmt::format("{}", fmt::join(options.refused, "; "))});
+  suite.cases.push_back(
+      {.class_name = "tidemark.history",
+       .name = "the newest report is complete",
+       .outcome = newest.is_virtual                  ? TestOutcome::skipped
+                  : newest.incomplete_reason.empty() ? TestOutcome::passed
+                                                     : TestOutcome::error,
+       .type = "incomplete",
+       .message = newest.is_virtual ? "VIRTUAL device" : newest.incomplete_reason});
   for (const CasePast& past : history.cases) suite.cases.push_back(case_of(history, past));
   return {std::move(suite)};
 }

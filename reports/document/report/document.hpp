@@ -153,7 +153,7 @@ Outliers outliers_of(const Report& report);
 struct Measured {
   std::string_view name, unit;
   bool higher_is_better = true;
-  std::vector<const MetricRow*> rows;  // in the order of GPUs
+  std::vector<const MetricRow*> rows = {};  // in the order of GPUs
 };
 
 /// The metrics of each case, both in the order they stand in the report.

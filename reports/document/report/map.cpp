@@ -23,7 +23,7 @@ struct Place {
 
 struct Grid {
   GpuRows rows;
-  std::vector<std::vector<Place>> places;  // [row][case]
+  std::vector<std::vector<Place>> places = {};  // [row][case]
 };
 
 Grid grid_of(const Report& report) {
@@ -32,7 +32,7 @@ Grid grid_of(const Report& report) {
     gpus.emplace_back(gpu.node_id == kNoRow ? "never reported" : host_of(report, gpu.gpu_id),
                       gpu.gpu_id);
   }
-  Grid made{.rows = gpu_rows(gpus), .places = {}};
+  Grid made{.rows = gpu_rows(gpus)};
   made.places.assign(made.rows.names.size(), std::vector<Place>(report.cases.size()));
   for (const ResultRow& result : report.results) {
     Place& place = made.places[made.rows.of_gpu[result.gpu_id]][result.case_id];
@@ -128,8 +128,7 @@ Legend legend() {
 Section map_of(const Report& report, const ShowOptions& options) {
   const Grid grid = grid_of(report);
   const std::vector<Middle> middles = middles_of(report);
-  HeatMap names{
-      .title = "verdicts by place and case", .rows = grid.rows.names, .columns = {}, .cells = {}};
+  HeatMap names{.title = "verdicts by place and case", .rows = grid.rows.names};
   for (const CaseRow& of : report.cases) names.columns.emplace_back(of.name.view());
   Section made{
       .id = "map", .heading = "Where", .link = "where", .blocks = {legend()}, .readers = kOnPage};

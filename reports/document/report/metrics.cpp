@@ -27,7 +27,7 @@ std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report)
     });
     if (at == of_case.end()) {
       of_case.push_back(
-          {.name = name, .unit = unit, .higher_is_better = row.higher_is_better != 0, .rows = {}});
+          {.name = name, .unit = unit, .higher_is_better = row.higher_is_better != 0});
       at = std::prev(of_case.end());
     }
     at->rows.push_back(&row);
@@ -115,7 +115,7 @@ constexpr std::array kColumns{RowColumn{&Row::metric, {"metric"}},
 
 /// Without the columns that no row has anything in.
 TextTable table_of(const std::vector<std::vector<Row>>& metrics) {
-  TextTable made{.id = {}, .label = {}, .rows = {}};
+  TextTable made{.id = {}};
   for (const auto& rows : metrics) made.rows.resize(made.rows.size() + rows.size());
   for (const RowColumn& column : kColumns) {
     bool any = false;
@@ -306,9 +306,7 @@ void add_medians(Section& section, const Report& report, const AllMeasured& meas
   section.add(
       Line{.as = Line::As::paragraph, .text = {"Only GPUs count on which the case passed."}},
       kInReview);
-  TextTable table{.id = {},
-                  .label = {},
-                  .columns = headings({"case", "metric", ">GPUs", ">median of GPUs", ">least",
+  TextTable table{.columns = headings({"case", "metric", ">GPUs", ">median of GPUs", ">least",
                                        ">greatest", "unit"})};
   for (const auto& [case_id, all] : measured) {
     for (const Measured& one : all) {
@@ -339,8 +337,7 @@ StripPlot plot_of(const Report& report, std::string_view case_name, const Measur
   constexpr std::size_t kGpuRows = 16, kNodeRows = 32;
   StripPlot made{.title = fmt::format("{} {}", case_name, measured.name),
                  .unit = std::string(measured.unit),
-                 .higher_is_better = measured.higher_is_better,
-                 .rows = {}};
+                 .higher_is_better = measured.higher_is_better};
   std::map<std::string, std::size_t> lines;
   for (const MetricRow* row : measured.rows) {
     const std::uint32_t gpu = report.results[row->result_id].gpu_id;
@@ -353,7 +350,7 @@ StripPlot plot_of(const Report& report, std::string_view case_name, const Measur
     const auto [at, fresh] = lines.try_emplace(label, made.rows.size());
     if (fresh || alone) {
       at->second = made.rows.size();
-      made.rows.push_back({.label = label, .samples = {}, .dots = {}});
+      made.rows.push_back({.label = label});
     }
     StripRow& line = made.rows[at->second];
     line.dots.push_back(dot_of(report, measured, *row));

@@ -179,14 +179,11 @@ TestCase case_of(const Report& report, std::vector<const ResultRow*> results,
                  const ShowOptions& options) {
   std::ranges::stable_sort(results, {}, [](const auto* of) { return rank_of(of->verdict); });
   const ResultRow& worst = *results.front();
-  TestCase made{.class_name = {},
-                .name = std::string(report.cases[worst.case_id].name.view()),
-                .seconds = 0,
+  TestCase made{.name = std::string(report.cases[worst.case_id].name.view()),
                 .outcome = outcome_of(worst.verdict),
                 .type = std::string(name_of(worst.verdict)),
                 .message = fmt::format("{}: {}", name_of(worst.verdict),
-                                       report.text(worst.reason).substr(0, kLongest)),
-                .text = {}};
+                                       report.text(worst.reason).substr(0, kLongest))};
   for (const ResultRow* result : results) {
     if (result->seconds > 0) made.seconds += result->seconds;
     if (result->verdict == Verdict::pass) continue;
@@ -207,7 +204,6 @@ TestSuite launch_suite(const Report& report) {
   const LaunchRow& launch = report.launch;
   TestCase complete{.class_name = "tidemark.launch",
                     .name = "report is complete",
-                    .seconds = 0,
                     .outcome = launch.complete ? TestOutcome::passed : TestOutcome::error,
                     .type = "incomplete",
                     .message = launch.incomplete_reason.substr(0, kLongest),
@@ -223,24 +219,17 @@ TestSuite launch_suite(const Report& report) {
   if (!slowed.empty()) {
     cases.push_back({.class_name = "tidemark.launch",
                      .name = "nothing was slowed on purpose",
-                     .seconds = 0,
                      .outcome = TestOutcome::skipped,
-                     .type = {},
-                     .message = ("SLOWED ON PURPOSE: " + slowed).substr(0, kLongest),
-                     .text = {}});
+                     .message = ("SLOWED ON PURPOSE: " + slowed).substr(0, kLongest)});
   }
   // The rest ran, and the exit code says how: a warning, as in the first lines of show.
   for (const std::string_view text : left_out_of(report)) {
     cases.push_back({.class_name = "tidemark.launch",
                      .name = "every GPU takes part",
-                     .seconds = 0,
                      .outcome = TestOutcome::skipped,
-                     .type = {},
-                     .message = fmt::format("left out: {}", text).substr(0, kLongest),
-                     .text = {}});
+                     .message = fmt::format("left out: {}", text).substr(0, kLongest)});
   }
   return {.name = "tidemark launch",
-          .hostname = {},
           .timestamp = launch.created_utc.substr(0, launch.created_utc.find('Z')),
           .properties = {{"run_id", launch.run_id},
                          {"tidemark", launch.tool_version},
@@ -267,9 +256,7 @@ std::vector<TestSuite> tests_of(const Report& report, const ShowOptions& options
                                  : std::string(report.text(report.nodes[node_id].hostname));
     TestSuite suite{.name = name,
                     .hostname = node_id == kNoRow ? "" : name,
-                    .timestamp = suites.front().timestamp,
-                    .properties = {},
-                    .cases = {}};
+                    .timestamp = suites.front().timestamp};
     suite.cases.reserve(cases.size());
     for (const auto& [case_id, results] : cases) {
       suite.cases.push_back(case_of(report, results, options));

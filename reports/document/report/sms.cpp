@@ -28,14 +28,14 @@ std::string text_of(const SmCount& count) {
 struct FailedSms {
   std::uint32_t gpu_id = 0;
   std::size_t visited = 0;
-  std::vector<const SmRow*> rows;
+  std::vector<const SmRow*> rows = {};
 };
 
 std::vector<FailedSms> failed_sms(const Report& report) {
   std::vector<FailedSms> made;
   for (const GpuRow& gpu : report.gpus) {
     const std::span<const SmRow> sms = sms_of(report, gpu.gpu_id);
-    FailedSms failed{.gpu_id = gpu.gpu_id, .visited = sms.size(), .rows = {}};
+    FailedSms failed{.gpu_id = gpu.gpu_id, .visited = sms.size()};
     for (const SmRow& row : sms) {
       if (row.rows_failed > 0) failed.rows.push_back(&row);
     }
@@ -177,7 +177,7 @@ std::vector<HeatCell> cells_of(const Report& report, std::uint32_t gpu_id) {
 HeatMap map_of_sms(const Report& report, std::uint32_t gpu_id) {
   const std::vector<HeatCell> cells = cells_of(report, gpu_id);
   const std::string where = place_of(report, gpu_id);
-  HeatMap map{.title = where, .rows = {}, .columns = {}, .cells = {}, .captioned = true};
+  HeatMap map{.title = where, .captioned = true};
   for (std::uint32_t i = 0; i < std::min<std::size_t>(kAcross, cells.size()); ++i) {
     map.columns.push_back(fmt::format("+{}", i));
   }

@@ -64,8 +64,7 @@ HeardMetric metric_of(Texts& texts, const MetricRecord& from) {
                            .mad = statistics.mad,
                            .min = statistics.min,
                            .max = statistics.max,
-                           .mean = statistics.mean},
-                   .samples = {}};
+                           .mean = statistics.mean}};
   made.samples.reserve(from.samples.size());
   for (const SampleRecord& sample : from.samples) {
     const double at = sample.telemetry.at_unix_s;
@@ -257,7 +256,7 @@ HeardOutcome& shown_of(const Attempts& attempts) {
 
 struct Judged {
   Verdict verdict;
-  std::string reason;
+  std::string reason = {};
 };
 
 /// What a pass has become that the hardware speaks against.
@@ -361,7 +360,7 @@ void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
                   .power_w = kNotRead,
                   .temperature_c = kNotRead,
                   .utilisation = kNotRead};
-    Judged judgement{.verdict = Verdict::not_run, .reason = {}};
+    Judged judgement{.verdict = Verdict::not_run};
     if (!attempts.outcomes.empty()) {
       judgement = judged(attempts, heard.texts(), case_name);
       if (judgement.verdict == Verdict::pass)

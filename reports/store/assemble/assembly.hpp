@@ -120,7 +120,7 @@ class Texts {
 /// Numbers of texts stand in for indices into the strings of the report.
 struct HeardMetric {
   MetricRow row;
-  std::vector<SampleRow> samples;
+  std::vector<SampleRow> samples = {};
 };
 
 struct HeardOutcome {

@@ -165,7 +165,7 @@ LaunchRecord launch_of(const std::vector<Head>& heads, Plans& plans) {
 /// Sorts the records into a HeardLaunch whose launch is known.
 struct Sorter {
   HeardLaunch& all;
-  std::unordered_set<std::string> cases;
+  std::unordered_set<std::string> cases = {};
   std::vector<bool> gpu_known;
   std::uint32_t journal_of = kNoRow;  // rank whose journal is read
   HeardCases of_journal = {};
@@ -324,7 +324,7 @@ HeardLaunch gather(const Journals& folder, const TakeCases& take) {
   all.launch = launch_of(heads, plans);
   all.reported.resize(all.launch.ranks);
   all.ended.resize(all.launch.ranks);
-  Sorter sorter{.all = all, .cases = {}, .gpu_known = std::vector<bool>(all.launch.gpus)};
+  Sorter sorter{.all = all, .gpu_known = std::vector<bool>(all.launch.gpus)};
   for (const PlannedCase& planned : all.launch.cases) sorter.cases.insert(planned.name);
   LostLines lost;
   each_in_order(journals, parse_journal, [&](std::size_t i, JournalText journal) {

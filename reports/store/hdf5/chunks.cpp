@@ -54,7 +54,7 @@ static_assert(std::endian::native == std::endian::little, "rows are copied as th
 /// How a chunk is packed: the filters in the order they were applied.
 struct Packing {
   std::size_t element_bytes = 0, chunk_rows = 0;
-  std::vector<H5Z_filter_t> filters;
+  std::vector<H5Z_filter_t> filters = {};
 
   std::size_t chunk_bytes() const { return element_bytes * chunk_rows; }
 };
@@ -65,7 +65,7 @@ Packing packing_of(const Source& source, std::string_view name, hid_t list,
   if (H5Pget_chunk(list, 1, &chunk_rows) != 1) {
     source.refuse(fmt::format("'{}' has no chunks of rows", name));
   }
-  Packing packing{.element_bytes = element_bytes, .chunk_rows = chunk_rows, .filters = {}};
+  Packing packing{.element_bytes = element_bytes, .chunk_rows = chunk_rows};
   for (int i = 0; i < H5Pget_nfilters(list); ++i) {
     unsigned flags = 0, config = 0, value = 0;
     std::size_t values = 1;
