@@ -170,28 +170,13 @@ std::string fence_around(std::string_view text, std::size_t least) {
 }  // namespace
 
 std::string for_html(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'";
+  constexpr std::string_view kEscapes[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string made;
   made.reserve(text.size());
   for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        made += "&amp;";
-        break;
-      case '<':
-        made += "&lt;";
-        break;
-      case '>':
-        made += "&gt;";
-        break;
-      case '"':
-        made += "&quot;";
-        break;
-      case '\'':
-        made += "&#39;";
-        break;
-      default:
-        made += c;
-    }
+    const std::size_t special = kSpecial.find(c);
+    special == kSpecial.npos ? made += c : made += kEscapes[special];
   }
   return made;
 }
