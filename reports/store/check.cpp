@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <initializer_list>
 #include <map>
 #include <tuple>
 
+#include "reports/store/confined/confined_reader.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
@@ -145,24 +145,6 @@ bool same(const Table& table, const std::vector<Row>& a, const std::vector<Row>&
   return true;
 }
 
-bool same_launch(const LaunchRow& a, const LaunchRow& b) {
-  for (const LaunchAttribute& attribute : launch_attributes()) {
-    const bool equal = std::visit(
-        [&](auto member) {
-          using Value = std::remove_cvref_t<decltype(a.*member)>;
-          if constexpr (std::is_same_v<Value, double>) {
-            return std::bit_cast<std::uint64_t>(a.*member) ==
-                   std::bit_cast<std::uint64_t>(b.*member);
-          } else {
-            return a.*member == b.*member;
-          }
-        },
-        attribute.member);
-    if (!equal) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 void check_references(const Report& report, const std::string& name) {
@@ -187,7 +169,7 @@ void check_references(const Report& report, const std::string& name) {
 }
 
 bool same_rows(const Report& a, const Report& b) {
-  if (!same_launch(a.launch, b.launch) || a.strings != b.strings) return false;
+  if (packed(a.launch) != packed(b.launch) || a.strings != b.strings) return false;
   return same(table_of<NodeRow>(), a.nodes, b.nodes) && same(table_of<GpuRow>(), a.gpus, b.gpus) &&
          same(table_of<CaseRow>(), a.cases, b.cases) &&
          same(table_of<ResultRow>(), a.results, b.results) &&
