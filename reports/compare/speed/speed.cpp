@@ -255,20 +255,21 @@ std::vector<std::size_t> judged_of(const SpeedComparison& made) {
   return judged;
 }
 
-LaunchMatrix matrix_of(const SpeedComparison& made, const Pairing& pairing) {
-  const std::vector<std::size_t> judged = judged_of(made);
-  LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
-  for (std::size_t row = 0; row < judged.size(); ++row) {
-    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      matrix.at(row, launch) = made.series[judged[row]].launches[launch];
-    }
+/// `values`: of each of these findings, by launch.
+LaunchMatrix matrix_of(const SpeedComparison& made, const Pairing& pairing,
+                       const std::vector<std::size_t>& findings,
+                       std::vector<double> SpeedFinding::*values = &SpeedFinding::launches) {
+  LaunchMatrix matrix(findings.size(), pairing.launches.size(), pairing.base);
+  for (std::size_t row = 0; row < findings.size(); ++row) {
+    std::ranges::copy(made.series[findings[row]].*values, &matrix.at(row, 0));
   }
   return matrix;
 }
 
 void test_series(SpeedComparison& made, const Pairing& pairing) {
-  made.effects = moderated_effects(matrix_of(made, pairing),
-                                   {.kind = kinds_of(made, judged_of(made)), .metrics = true});
+  const std::vector<std::size_t> judged = judged_of(made);
+  made.effects = moderated_effects(matrix_of(made, pairing, judged),
+                                   {.kind = kinds_of(made, judged), .metrics = true});
 }
 
 std::vector<double> q_of(const std::vector<Effect>& effects) {
@@ -297,7 +298,7 @@ void hold_false_discoveries(const Effects& means, GpusAlone& alone) {
 
 /// Before judge_series, which gives a reason to what it finds ambiguous.
 void warn_of_launches(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
-  const LaunchMatrix matrix = matrix_of(made, pairing);
+  const LaunchMatrix matrix = matrix_of(made, pairing, judged_of(made));
   made.drift = drift_in(matrix, made.effects, times_of(pairing));
   for (std::size_t i = 0; i < matrix.launches; ++i) {
     const double weight = made.effects.weights[i];
@@ -395,12 +396,7 @@ void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolic
     if (finding.verdict == SpeedVerdict::not_compared || finding.lacks_tails()) continue;
     judged.push_back(i);
   }
-  LaunchMatrix matrix(judged.size(), pairing.launches.size(), pairing.base);
-  for (std::size_t row = 0; row < judged.size(); ++row) {
-    for (std::size_t launch = 0; launch < matrix.launches; ++launch) {
-      matrix.at(row, launch) = made.series[judged[row]].tails[launch];
-    }
-  }
+  const LaunchMatrix matrix = matrix_of(made, pairing, judged, &SpeedFinding::tails);
   const Effects effects = moderated_effects(matrix, {.kind = kinds_of(made, judged)});
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
