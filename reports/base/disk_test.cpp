@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "reports/base/scratch_folder.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -15,12 +16,9 @@ namespace {
 TEST(Disk, OneThatHangsIsNamed) {
   const auto answer = std::make_shared<std::promise<void>>();
   const std::shared_future<void> answered = answer->get_future().share();
-  try {
-    on_disk("/fleet/r.h5", 0.05, [answered] { answered.wait(); });
-    ADD_FAILURE() << "it ended";
-  } catch (const ReportError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("/fleet/r.h5: the disk has not answered"));
-  }
+  EXPECT_TRUE(error_from([&] {
+                on_disk("/fleet/r.h5", 0.05, [answered] { answered.wait(); });
+              }).starts_with("/fleet/r.h5: the disk has not answered"));
   answer->set_value();
 }
 

@@ -1,5 +1,6 @@
 // Numbers, moments, names and text as people read them, and as each format takes them.
 #include "reports/base/words.hpp"
+#include "reports/testing/said.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ TEST(Escape, MarkdownIsCutWhereItIsTooLong) { EXPECT_EQ(for_markdown("abcdef", 3
 TEST(Escape, ACommandIsFencedAndWholeOrNotThere) {
   EXPECT_EQ(fenced_command("tidemark run"), "```sh\ntidemark run\n```\n");
   EXPECT_EQ(fenced_command("a\n```\n"), "````sh\na?```?\n````\n");
-  EXPECT_EQ(fenced_command("rm -rf /tmp/x", 6).find("rm"), std::string::npos);
+  EXPECT_FALSE(has(fenced_command("rm -rf /tmp/x", 6), "rm"));
 }
 
 TEST(Escape, CsvQuotesWhatWouldEndAField) {

@@ -15,11 +15,7 @@ std::vector<Report> few_gpus(std::uint32_t gpus, bool fresh, const FleetChange& 
                              std::uint32_t launches = 5) {
   SyntheticFleet fleet = kFleet;
   fleet.gpus = gpus;
-  std::vector<Report> made;
-  for (std::uint32_t i = 0; i < launches; ++i) {
-    made.push_back(synthetic_launch(fleet, i, fresh, change));
-  }
-  return made;
+  return launches_of(fleet, fresh, change, launches);
 }
 
 /// Metrics in which this GPU, and no other, has this verdict.
@@ -64,15 +60,15 @@ TEST(FewGpus, OfTwoThatLoseUnlikeTheOneThatLosesMoreIsNamed) {
 TEST(FewGpus, NoneIsSaidToBeSlowerThanTheOthers) {
   const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.08}));
   const std::string text = show_comparison(made, {.columns = 400});
-  EXPECT_NE(text.find("SLOWER than before, by itself"), std::string::npos) << text;
-  EXPECT_EQ(text.find("than the other GPUs"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "SLOWER than before, by itself")) << text;
+  EXPECT_FALSE(has(text, "than the other GPUs")) << text;
 }
 
 TEST(FewGpus, AChangeInOneMetricIsSaidAsOneNumber) {
   const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.one_result = -0.05}));
   const std::string text = show_comparison(made, {.columns = 400});
-  EXPECT_NE(text.find("synthetic.case_0000/rate, -4."), std::string::npos) << text;
-  EXPECT_EQ(text.find(" % to -4."), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "synthetic.case_0000/rate, -4.")) << text;
+  EXPECT_FALSE(has(text, " % to -4.")) << text;
 }
 
 TEST(FewGpus, AMeanThatStaysIsNotTheSameWhereOneOfThemMayHaveChanged) {

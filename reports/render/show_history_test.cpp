@@ -8,13 +8,10 @@
 
 #include "reports/testing/example_nights.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 History stepped() { return history_of(step_chronicle(20, 12, 0.95), {}); }
 

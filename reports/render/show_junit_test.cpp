@@ -10,16 +10,13 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/slowed_report.hpp"
 
 namespace tidemark::reports {
 namespace {
 
 std::string junit(const Report& report) { return show(report, {.format = Format::junit}); }
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// What a Python program that takes the file's path as argument says of a document.
 std::string said_of(const std::string& document, const std::string& python,
@@ -32,7 +29,7 @@ std::string said_of(const std::string& document, const std::string& python,
 }
 
 TEST(ShowJunit, HasASuiteANodeAndATestACase) {
-  const std::string text = junit(assemble(example_journals(), {}));
+  const std::string text = junit(example());
   EXPECT_TRUE(has(text,
                   "<testsuites name=\"tidemark\" tests=\"4\" failures=\"1\" errors=\"0\" "
                   "time=\"3.000000\">"))
@@ -50,7 +47,7 @@ TEST(ShowJunit, HasASuiteANodeAndATestACase) {
 
 TEST(ShowJunit, AFailureSaysWhereWhatAndHowToReplay) {
   EXPECT_TRUE(
-      has(junit(assemble(example_journals(), {})),
+      has(junit(example()),
           "<failure type=\"fail\" message=\"fail: 1 of 12 rows moved wrong bytes\">"
           "fail on GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): 1 of 12 rows moved "
           "wrong bytes\n  replay: tidemark run --cases zfill.corner --seed "
@@ -58,10 +55,10 @@ TEST(ShowJunit, AFailureSaysWhereWhatAndHowToReplay) {
 }
 
 TEST(ShowJunit, AFailureSaysHowToRunItsRowAlone) {
-  const std::string text = show(assemble(example_journals(), {}),
-                                {.format = Format::junit, .replayed_by = [](std::uint32_t result) {
-                                   return fmt::format("tidemark replay a.h5 --result {}", result);
-                                 }});
+  const std::string text =
+      show(example(), {.format = Format::junit, .replayed_by = [](std::uint32_t result) {
+                         return fmt::format("tidemark replay a.h5 --result {}", result);
+                       }});
   EXPECT_TRUE(has(text, "-333344445555\n  program: tidemark replay a.h5 --result 3\n</failure>"))
       << text;
 }
@@ -71,11 +68,11 @@ TEST(ShowJunit, WhatWasSlowedOnPurposeIsATestThatIsNoPass) {
                   "<testcase classname=\"tidemark.launch\" name=\"nothing was slowed on purpose\" "
                   "time=\"0.000000\">\n      <skipped message=\"SLOWED ON PURPOSE: "
                   "gemm.distributed.speed by 3%\"/>"));
-  EXPECT_FALSE(has(junit(assemble(example_journals(), {})), "slowed"));
+  EXPECT_FALSE(has(junit(example()), "slowed"));
 }
 
 TEST(ShowJunit, WhatWasLeftOutIsATestThatIsNoPass) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.strings.insert(report.strings.end(),
                         {std::string(kLeftOut), "rank 1 on host node08 has no NVIDIA device"});
   const auto last = static_cast<std::uint32_t>(report.strings.size() - 1);
@@ -96,7 +93,7 @@ TEST(ShowJunit, WhatDidNotRunIsAnErrorAndNoPass) {
 }
 
 TEST(ShowJunit, AVirtualRunIsSkippedAltogether) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.launch.is_virtual = true;
   const std::string text = junit(report);
   EXPECT_TRUE(has(text, "tests=\"4\" failures=\"0\" errors=\"0\" time=")) << text;
@@ -108,7 +105,7 @@ TEST(ShowJunit, AVirtualRunIsSkippedAltogether) {
 }
 
 TEST(ShowJunit, TheWorstResultOfANodeIsItsVerdict) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.results[0].verdict = Verdict::skip;  // load.tile.2d on GPU 0; a pass on GPU 1
   report.results[2].verdict = Verdict::hang;  // zfill.corner on GPU 0; a fail on GPU 1
   const std::string text = junit(report);
@@ -120,7 +117,7 @@ TEST(ShowJunit, TheWorstResultOfANodeIsItsVerdict) {
 TEST(ShowJunit, IsTakenByJunitparser) {
   const std::string python = interpreter_with("junitparser");
   if (python.empty()) GTEST_SKIP() << "no python3 with junitparser: a real reader was not tried";
-  EXPECT_EQ(said_of(junit(assemble(example_journals(), {})), python, R"(
+  EXPECT_EQ(said_of(junit(example()), python, R"(
 import sys
 from junitparser import JUnitXml
 xml = JUnitXml.fromfile(sys.argv[1])

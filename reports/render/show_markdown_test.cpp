@@ -9,18 +9,15 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
 
 std::string markdown(const Report& report) { return show(report, {.format = Format::markdown}); }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
-  const std::string text = markdown(assemble(example_journals(), {}));
+  const std::string text = markdown(example());
   for (const char* part :
        {"## tidemark: FAIL\n\n3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)\n",
         "**FAIL** `zfill.corner` on `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)`<br>\n"
@@ -35,22 +32,21 @@ TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
 
 TEST(ShowMarkdown, AFailureSaysHowToRunItsRowAlone) {
   const std::string text =
-      show(assemble(example_journals(), {}),
-           {.format = Format::markdown, .replayed_by = [](std::uint32_t result) {
-              return fmt::format("tidemark replay a.h5 --result {}", result);
-            }});
+      show(example(), {.format = Format::markdown, .replayed_by = [](std::uint32_t result) {
+                         return fmt::format("tidemark replay a.h5 --result {}", result);
+                       }});
   EXPECT_TRUE(has(text, "\nprogram:\n\n```sh\ntidemark replay a.h5 --result 3\n```\n")) << text;
 }
 
 TEST(ShowMarkdown, SaysWhichSmsWereVisitedAndWhereRowsFailed) {
-  EXPECT_TRUE(has(markdown(assemble(example_journals(), {})),
+  EXPECT_TRUE(has(markdown(example()),
                   "\nSMs: 2 of 132 visited on each of 2 GPUs\n\n"
                   "- `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): SM 2: 1 of 8 rows "
                   "failed`\n\n"));
 }
 
 TEST(ShowMarkdown, OfAMixedFleetNamesTheSmThatFailed) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.sms.clear();
   report.gpus.resize(1024, report.gpus[0]);
   for (std::uint32_t gpu = 0; gpu < report.gpus.size(); ++gpu) {
@@ -68,7 +64,7 @@ TEST(ShowMarkdown, OfAMixedFleetNamesTheSmThatFailed) {
 }
 
 TEST(ShowMarkdown, ANumberOfACaseThatDidNotPassDoesNotCount) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.results[5].verdict = Verdict::fail;  // the speed on GPU 1
   EXPECT_TRUE(has(markdown(report), "| `rate` | 1 of 2 | 701 | 701 | 701 |"));
 }
@@ -85,7 +81,7 @@ TEST(ShowMarkdown, SaysVirtualAndIncomplete) {
 }
 
 TEST(ShowMarkdown, StaysUnderItsSizeAndSaysWhatFoundNoRoom) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   const ResultRow failure = report.results[3];
   for (int i = 0; i < 3000; ++i) {
     report.strings.push_back(fmt::format("{} {}", i, std::string(5000, 'x')));

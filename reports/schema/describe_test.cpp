@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/schema/tables.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -17,21 +18,18 @@ TEST(SchemaText, BeginsWithFormatAndVersion) {
 
 TEST(SchemaText, TellsTypeReferenceUnitAndMeaningOfAColumn) {
   const std::string text = schema_text();
-  EXPECT_NE(
-      text.find("  seconds            f64             duration; NaN when no attempt ended [s]\n"),
-      std::string::npos)
+  EXPECT_TRUE(
+      has(text, "  seconds            f64             duration; NaN when no attempt ended [s]\n"))
       << text;
-  EXPECT_NE(text.find("  uuid                   text[48]        UUID of the GPU\n"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("u32 -> cases    the case\n"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "  uuid                   text[48]        UUID of the GPU\n")) << text;
+  EXPECT_TRUE(has(text, "u32 -> cases    the case\n")) << text;
 }
 
 TEST(SchemaText, NumbersTheVerdicts) {
-  EXPECT_NE(schema_text().find(" pass=0 fail=1 flaky=2 hang=3 crash=4 sticky=5 gpu_lost=6 "
-                               "unkillable=7 tool_error=8 skip=9 waived=10 unexpected_pass=11 "
-                               "not_run=12\n"),
-            std::string::npos);
+  EXPECT_TRUE(has(schema_text(),
+                  " pass=0 fail=1 flaky=2 hang=3 crash=4 sticky=5 gpu_lost=6 "
+                  "unkillable=7 tool_error=8 skip=9 waived=10 unexpected_pass=11 "
+                  "not_run=12\n"));
 }
 
 TEST(SchemaJson, HoldsEveryColumnOfEveryTable) {

@@ -1,5 +1,6 @@
 // The description of the tables against the row structs and against README.md.
 #include "reports/schema/tables.hpp"
+#include "reports/testing/said.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -56,11 +57,11 @@ TEST(Tables, TheReadmeTellsEveryTableColumnAndAttribute) {
   for (const Table* table : tables()) {
     std::string line = fmt::format("| `{}` |", table->name);
     for (const Column& column : table->columns) line.append(" ").append(column.name);
-    EXPECT_NE(text.find(line), std::string::npos) << "README.md lacks the line\n" << line;
+    EXPECT_TRUE(has(text, line)) << "README.md lacks the line\n" << line;
   }
   for (const LaunchAttribute& attribute : launch_attributes()) {
     const std::string quoted = fmt::format("`{}`", attribute.name);
-    EXPECT_NE(text.find(quoted), std::string::npos) << "README.md lacks " << quoted;
+    EXPECT_TRUE(has(text, quoted)) << "README.md lacks " << quoted;
   }
 }
 

@@ -20,6 +20,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -30,12 +31,7 @@ std::string bytes_of(const std::string& path) {
 }
 
 std::string error_of_reading(const std::string& path) {
-  try {
-    read_report(path);
-  } catch (const ReportError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_from([&] { read_report(path); });
 }
 
 std::size_t files_in(const ScratchFolder& scratch) {
@@ -57,7 +53,7 @@ void dirty_heap(unsigned char pattern) {
 
 TEST(Report, ComesBackAsItWasWritten) {
   const ScratchFolder scratch;
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   write_report(report, scratch.file("a.h5"));
   const Report back = read_report(scratch.file("a.h5"));
   EXPECT_TRUE(same_rows(report, back));
@@ -77,7 +73,7 @@ TEST(Report, WithoutResultsComesBackToo) {
 }
 
 TEST(Report, SameRowsSeesEveryKindOfDifference) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   Report changed = report;
   changed.samples[2].value = 1;
   EXPECT_FALSE(same_rows(report, changed));
@@ -99,15 +95,15 @@ TEST(Report, SameRowsSeesEveryKindOfDifference) {
 TEST(Report, EqualReportsAreEqualBytesWhateverTheHeapHeldAndTheClockSays) {
   const ScratchFolder scratch;
   dirty_heap(0xaa);
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   dirty_heap(0x55);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // HDF5's times are whole seconds
-  write_report(assemble(example_journals(), {}), scratch.file("b.h5"));
+  write_report(example(), scratch.file("b.h5"));
   EXPECT_EQ(bytes_of(scratch.file("a.h5")), bytes_of(scratch.file("b.h5")));
 }
 
 TEST(Report, PaddingOfTheRowsIsNotInTheFile) {
-  Report left = assemble(example_journals(), {}), right = left;
+  Report left = example(), right = left;
   // Between the verdict and rows_planned lie three bytes that mean nothing.
   const auto padding = offsetof(ResultRow, verdict) + 1;
   std::memset(reinterpret_cast<char*>(&left.results[0]) + padding, 0xaa, 3);
@@ -116,14 +112,14 @@ TEST(Report, PaddingOfTheRowsIsNotInTheFile) {
 }
 
 TEST(Report, IsOfTheOldestFormatOfHdf5) {
-  const std::string image = image_of(assemble(example_journals(), {}), "image");
+  const std::string image = image_of(example(), "image");
   EXPECT_EQ(image[8], '\0');  // version of the superblock: what HDF5 1.6 reads
 }
 
 TEST(Report, AFileThatHasTheNameStays) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("a.h5")) << "of another program";
-  EXPECT_THROW(write_report(assemble(example_journals(), {}), scratch.file("a.h5")), ReportError);
+  EXPECT_THROW(write_report(example(), scratch.file("a.h5")), ReportError);
   EXPECT_EQ(bytes_of(scratch.file("a.h5")), "of another program");
   EXPECT_EQ(files_in(scratch), 1U);
 }
@@ -131,13 +127,13 @@ TEST(Report, AFileThatHasTheNameStays) {
 TEST(Report, AnOlderReportIsReplacedWhereThatIsMeant) {
   const ScratchFolder scratch;
   std::ofstream(scratch.file("a.h5")) << "older";
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"), NameInUse::replace);
+  write_report(example(), scratch.file("a.h5"), NameInUse::replace);
   EXPECT_EQ(read_report(scratch.file("a.h5")).results.size(), 6U);
 }
 
 TEST(Report, AReferenceToNothingIsNotWritten) {
   const ScratchFolder scratch;
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.results[0].reason = 100000;
   EXPECT_THROW(write_report(report, scratch.file("a.h5")), ReportError);
   EXPECT_EQ(files_in(scratch), 0U);
@@ -145,17 +141,13 @@ TEST(Report, AReferenceToNothingIsNotWritten) {
 
 TEST(Report, AFolderThatIsNotThereIsNamed) {
   const ScratchFolder scratch;
-  try {
-    write_report(assemble(example_journals(), {}), scratch.file("none/a.h5"));
-    FAIL() << "no error";
-  } catch (const ReportError& error) {
-    EXPECT_NE(std::string(error.what()).find("No such file or directory"), std::string::npos);
-  }
+  EXPECT_TRUE(has(error_from([&] { write_report(example(), scratch.file("none/a.h5")); }),
+                  "No such file or directory"));
 }
 
 TEST(Report, AFolderIsNotReplaced) {
   const ScratchFolder scratch;
-  EXPECT_THROW(write_report(assemble(example_journals(), {}), scratch.path()), ReportError);
+  EXPECT_THROW(write_report(example(), scratch.path()), ReportError);
 }
 
 /// Exit code of a child whose files may not grow beyond `bytes`; 0 when writing threw as it should.
@@ -164,7 +156,7 @@ int write_on_full_disk(const std::string& path, rlim_t bytes) {
   const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 3;
   try {
-    write_report(assemble(example_journals(), {}), path, NameInUse::replace);
+    write_report(example(), path, NameInUse::replace);
   } catch (const ReportError& error) {
     return std::string(error.what()).starts_with(path + ": cannot write: ") ? 0 : 4;
   }
@@ -211,7 +203,7 @@ TEST(ReadReport, AFileOfTheSystemThatSaysNoSizeIsNoCrashedReport) {
 
 TEST(ReadReport, ATruncatedReportIsOneClearLine) {
   const ScratchFolder scratch;
-  const std::string whole = image_of(assemble(example_journals(), {}), "whole");
+  const std::string whole = image_of(example(), "whole");
   for (std::size_t kept = 8; kept < whole.size(); kept += 1009) {
     std::ofstream(scratch.file("cut"), std::ios::binary) << whole.substr(0, kept);
     const std::string error = error_of_reading(scratch.file("cut"));
@@ -229,8 +221,6 @@ constexpr std::size_t kFailed = 3;  // zfill.corner on GPU 1
 constexpr const char* kPlain =
     "tidemark run --cases zfill.corner --seed 0xfedcba9876543210 --gpus "
     "GPU-77aa88bb-0000-1111-2222-333344445555";
-
-Report example() { return assemble(example_journals(), {}); }
 
 /// The example with this line stored for the result that failed.
 Report storing(const std::string& line) {
@@ -257,8 +247,8 @@ TEST(ReplayCommand, HasTheLevelAndTheRow) {
 TEST(ReplayCommand, HasTheRowThatIsAskedFor) {
   const Report report = storing("tidemark run --row 7");
   const std::string command = replay_command(report, report.results[kFailed], 9);
-  EXPECT_NE(command.find(" --row 9 "), std::string::npos) << command;
-  EXPECT_EQ(command.find("--row 7"), std::string::npos) << command;
+  EXPECT_TRUE(has(command, " --row 9 ")) << command;
+  EXPECT_FALSE(has(command, "--row 7")) << command;
 }
 
 TEST(ReplayCommand, ThereIsNoneWhereNoneWasStored) {
@@ -276,7 +266,7 @@ TEST(ReplayCommand, NothingOfAStoredLineIsPrintedButValuesOfKnownOptions) {
 
 TEST(ReplayCommand, ATableInQuotesIsToBeGivenByTheReader) {
   const std::string command = command_of(storing("tidemark run --gemm-table 'my tables/x.json'"));
-  EXPECT_NE(command.find(" --gemm-table FILE "), std::string::npos) << command;
+  EXPECT_TRUE(has(command, " --gemm-table FILE ")) << command;
 }
 
 TEST(ReplayCommand, AnOptionIsNoValueOfAnother) {

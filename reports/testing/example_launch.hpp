@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "reports/journal/record.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark::reports {
 
@@ -167,5 +168,7 @@ inline std::vector<std::string> example_journals() {
                       example_outcome(1, "load.tile.2d"), example_failure(1, "zfill.corner"),
                       example_speed(1, 690), example_end(1)})};
 }
+
+inline Report example() { return assemble(example_journals(), {}); }
 
 }  // namespace tidemark::reports

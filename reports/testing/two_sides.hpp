@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
@@ -15,13 +14,18 @@ namespace tidemark::reports {
 inline const SyntheticFleet kFleet = {
     .gpus = 16, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
 
-inline std::vector<Report> side(bool fresh, const FleetChange& change = {},
-                                std::uint32_t launches = 5) {
+inline std::vector<Report> launches_of(const SyntheticFleet& fleet, bool fresh,
+                                       const FleetChange& change = {}, std::uint32_t launches = 5) {
   std::vector<Report> made;
   for (std::uint32_t i = 0; i < launches; ++i) {
-    made.push_back(synthetic_launch(kFleet, i, fresh, change));
+    made.push_back(synthetic_launch(fleet, i, fresh, change));
   }
   return made;
+}
+
+inline std::vector<Report> side(bool fresh, const FleetChange& change = {},
+                                std::uint32_t launches = 5) {
+  return launches_of(kFleet, fresh, change, launches);
 }
 
 inline std::vector<LaunchFacts> facts(const std::vector<Report>& reports) {
@@ -33,10 +37,6 @@ inline std::vector<LaunchFacts> facts(const std::vector<Report>& reports) {
 inline Comparison held(const std::vector<Report>& base, const std::vector<Report>& fresh,
                        const CompareOptions& options = {}) {
   return compare_launches(facts(base), facts(fresh), options);
-}
-
-inline bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 inline ResultRow& result_of(Report& report, std::uint32_t which, std::uint32_t gpu) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "reports/render/show.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
 namespace tidemark::reports {
@@ -122,17 +123,13 @@ TEST(Outliers, ShowNamesThemInEveryRenderingForPeople) {
   const Report report = report_of(64, 10, {.few_cases = std::log(0.952)});
   for (const Format format : {Format::terminal, Format::markdown, Format::html}) {
     const std::string text = show(report, {.format = format, .columns = 200});
-    EXPECT_NE(text.find("than the other GPUs: node n000, all 8 GPUs, 3 metrics: -4."),
-              std::string::npos)
-        << text;
+    EXPECT_TRUE(has(text, "than the other GPUs: node n000, all 8 GPUs, 3 metrics: -4.")) << text;
   }
 }
 
 TEST(Outliers, ShowSaysThatThereAreNone) {
   const std::string text = show(report_of(16, 10, {}), {.columns = 200});
-  EXPECT_NE(text.find("no GPU lies apart from the others in 10 metrics over 16 GPUs"),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(has(text, "no GPU lies apart from the others in 10 metrics over 16 GPUs")) << text;
 }
 
 }  // namespace

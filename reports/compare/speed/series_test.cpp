@@ -8,30 +8,21 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
-#include "reports/testing/synthetic_fleet.hpp"
+#include "reports/testing/two_sides.hpp"
 
 namespace tidemark::reports {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<Report> side(bool fresh, std::uint32_t gpus = 16) {
-  const SyntheticFleet quiet = {
-      .gpus = gpus, .cases = 12, .seed = 3, .noise = {.launch = 0.001, .odd_launches = 0}};
-  std::vector<Report> made;
-  for (std::uint32_t i = 0; i < 5; ++i) made.push_back(synthetic_launch(quiet, i, fresh, {}));
-  return made;
+std::vector<Report> side_of(std::uint32_t gpus, bool fresh) {
+  SyntheticFleet fleet = kFleet;
+  fleet.gpus = gpus;
+  return launches_of(fleet, fresh);
 }
 
 MetricRow& metric_of(Report& report, std::uint32_t which, std::uint32_t gpu) {
   return report.metrics[which * report.gpus.size() + gpu];
-}
-
-Comparison compared(const std::vector<Report>& base, const std::vector<Report>& fresh) {
-  std::vector<LaunchFacts> facts[2];
-  for (const Report& report : base) facts[0].push_back(facts_of(report, report.launch.run_id));
-  for (const Report& report : fresh) facts[1].push_back(facts_of(report, report.launch.run_id));
-  return compare_launches(std::move(facts[0]), std::move(facts[1]), {});
 }
 
 bool says(const Comparison& comparison, std::string_view part) {
@@ -41,13 +32,13 @@ bool says(const Comparison& comparison, std::string_view part) {
 TEST(LostNumbers, OfTheBaseAreMissingThere) {
   std::vector<Report> base = side(false);
   metric_of(base[0], 0, 0).median = -1;
-  EXPECT_TRUE(findings_of(compared(base, side(true))).contains("missing_in_base"));
+  EXPECT_TRUE(findings_of(held(base, side(true))).contains("missing_in_base"));
 }
 
 TEST(LostNumbers, OfOneOfTwoGpusInEachLaunchOfTheBaseLeaveTheAnswerOpen) {
-  std::vector<Report> base = side(false, 2);
+  std::vector<Report> base = side_of(2, false);
   for (std::uint32_t i = 0; i < 5; ++i) base[i].results[i % 2].verdict = Verdict::fail;
-  EXPECT_TRUE(findings_of(compared(base, side(true, 2))).contains("inconclusive"));
+  EXPECT_TRUE(findings_of(held(base, side_of(2, true))).contains("inconclusive"));
 }
 
 TEST(LostNumbers, ARateThatIsNoughtEverywhereIsMissingInBoth) {
@@ -57,7 +48,7 @@ TEST(LostNumbers, ARateThatIsNoughtEverywhereIsMissingInBoth) {
       for (std::uint32_t gpu = 0; gpu < 16; ++gpu) metric_of(report, 0, gpu).median = 0;
     }
   }
-  EXPECT_TRUE(findings_of(compared(base, fresh)).contains("missing_in_both"));
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_both"));
 }
 
 TEST(LostNumbers, WhereTheBaseHasNoughtAreMissingInTheNewSideAlone) {
@@ -71,7 +62,7 @@ TEST(LostNumbers, WhereTheBaseHasNoughtAreMissingInTheNewSideAlone) {
     }
   }
   for (Report& report : fresh) metric_of(report, 0, 0).median = kNan;
-  const std::set<std::string> found = findings_of(compared(base, fresh));
+  const std::set<std::string> found = findings_of(held(base, fresh));
   EXPECT_TRUE(found.contains("missing_in_new"));
   EXPECT_FALSE(found.contains("missing_in_both"));
 }
@@ -84,11 +75,11 @@ TEST(LostNumbers, AFewRowsThatAnotherSeedDidNotDrawAreNoneLost) {  // load.tile.
     }
   }
   fresh[2].results[5].rows_planned = fresh[2].results[5].rows_run = 160;
-  EXPECT_FALSE(findings_of(compared(base, fresh)).contains("missing_in_new"));
+  EXPECT_FALSE(findings_of(held(base, fresh)).contains("missing_in_new"));
 }
 
 TEST(LostNumbers, FewerRowsOfFewerGpusThatWorkTogetherAreNoneLost) {
-  std::vector<Report> base = side(false), fresh = side(true, 8);
+  std::vector<Report> base = side(false), fresh = side_of(8, true);
   for (std::vector<Report>* reports : {&base, &fresh}) {
     for (Report& report : *reports) {
       report.strings.emplace_back("all_gpus");
@@ -98,20 +89,20 @@ TEST(LostNumbers, FewerRowsOfFewerGpusThatWorkTogetherAreNoneLost) {
       }
     }
   }
-  EXPECT_FALSE(says(compared(base, fresh), "elsewhere 18"));
+  EXPECT_FALSE(says(held(base, fresh), "elsewhere 18"));
 }
 
 TEST(LostNumbers, FewerRowsOfAnotherLevelAreNoneLost) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (Report& report : base) report.results[5].rows_planned = report.results[5].rows_run = 8;
   for (Report& report : fresh) report.launch.level = "quick";
-  EXPECT_FALSE(findings_of(compared(base, fresh)).contains("missing_in_new"));
+  EXPECT_FALSE(findings_of(held(base, fresh)).contains("missing_in_new"));
 }
 
 TEST(LostNumbers, AreNoneBesideAnUnexpectedPass) {
   std::vector<Report> fresh = side(true);
   for (Report& report : fresh) report.results[0].verdict = Verdict::unexpected_pass;
-  const Comparison made = compared(side(false), fresh);
+  const Comparison made = held(side(false), fresh);
   EXPECT_FALSE(findings_of(made).contains("missing_in_new"));
   EXPECT_EQ(made.speed.series[0].gpus + made.speed.series[0].gpus_left_out, 16U);
   EXPECT_TRUE(made.speed.series[0].without.empty()) << show_comparison(made, {});
@@ -120,9 +111,8 @@ TEST(LostNumbers, AreNoneBesideAnUnexpectedPass) {
 TEST(LostNumbers, ASeriesThatClaimsBillionsOfLaunchesIsReportedAtOnce) {
   std::vector<Report> fresh = side(true);
   fresh[0].launch.launches = 0xffffffff;
-  EXPECT_TRUE(
-      says(compared(side(false), fresh), "launches 2, 3, 4, 5, 6, 7, 8, 9, ... of 4294967295"))
-      << show_comparison(compared(side(false), fresh), {});
+  EXPECT_TRUE(says(held(side(false), fresh), "launches 2, 3, 4, 5, 6, 7, 8, 9, ... of 4294967295"))
+      << show_comparison(held(side(false), fresh), {});
 }
 
 TEST(LostNumbers, OfLaunchesThatDisagreeTheLongestSeriesCounts) {
@@ -132,8 +122,8 @@ TEST(LostNumbers, OfLaunchesThatDisagreeTheLongestSeriesCounts) {
     fresh[i].launch.launch = i + 1;
     fresh[i].launch.launches = i == 0 ? 6 : 5;
   }
-  EXPECT_TRUE(says(compared(side(false), fresh), "launch 6 of 6 is not given"))
-      << show_comparison(compared(side(false), fresh), {});
+  EXPECT_TRUE(says(held(side(false), fresh), "launch 6 of 6 is not given"))
+      << show_comparison(held(side(false), fresh), {});
 }
 
 TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
@@ -144,23 +134,22 @@ TEST(LostNumbers, ASeriesThatIsSplitBetweenTheSidesIsComplete) {
     fresh[i].launch.launch = i + 6;
     base[i].launch.launches = fresh[i].launch.launches = 10;
   }
-  EXPECT_FALSE(findings_of(compared(base, fresh)).contains("incomplete"));
+  EXPECT_FALSE(findings_of(held(base, fresh)).contains("incomplete"));
 }
 
 TEST(LostNumbers, OfAGpuWithoutAUuidAreInTheFirstLines) {
   std::vector<Report> base = side(false), fresh = side(true);
   for (std::vector<Report>* reports : {&base, &fresh})
     for (Report& report : *reports) report.gpus[4].uuid = {};
-  EXPECT_TRUE(says(compared(base, fresh), "\nLEFT OUT: 1 GPU without a UUID"))
-      << show_comparison(compared(base, fresh), {});
+  EXPECT_TRUE(says(held(base, fresh), "\nLEFT OUT: 1 GPU without a UUID"))
+      << show_comparison(held(base, fresh), {});
 }
 
 TEST(LostNumbers, OfGpusThatOneSideAloneHasAreInTheFirstLines) {
   std::vector<Report> fresh = side(true);
   for (Report& report : fresh) report.gpus[4].uuid = FixedText<48>::of("GPU-another");
-  EXPECT_TRUE(
-      says(compared(side(false), fresh), "\nLEFT OUT: 2 GPUs on one side only: node n000, "))
-      << show_comparison(compared(side(false), fresh), {});
+  EXPECT_TRUE(says(held(side(false), fresh), "\nLEFT OUT: 2 GPUs on one side only: node n000, "))
+      << show_comparison(held(side(false), fresh), {});
 }
 
 }  // namespace

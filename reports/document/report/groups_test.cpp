@@ -9,13 +9,14 @@
 #include "reports/journal/record.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
 
 /// GPUs on which zfill.corner fails with these reasons.
 Report failing(const std::vector<std::string>& reasons) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   const ResultRow failure = report.results[3];
   report.results.clear();
   report.gpus.resize(reasons.size(), report.gpus[0]);
@@ -73,8 +74,6 @@ TEST(NamedSms, AreNothingElse) {
 }  // namespace
 
 namespace {
-
-Report example() { return assemble(example_journals(), {}); }
 
 std::uint32_t text_in(Report& report, const std::string& text) {
   report.strings.push_back(text);
@@ -143,15 +142,15 @@ TEST(Hardware, AnXidSaysWhatToDo) {
   report.events.push_back({.gpu_id = 0, .source = nvml, .code = 79, .text = off});
   report.events.push_back({.gpu_id = 1, .source = nvml, .code = 43, .text = fault});
   ASSERT_EQ(hardware_lines(report).size(), 2U);
-  EXPECT_NE(hardware_lines(report)[0].find("drain"), std::string::npos);
-  EXPECT_NE(hardware_lines(report)[1].find("unless it recurs on one GPU"), std::string::npos);
+  EXPECT_TRUE(has(hardware_lines(report)[0], "drain"));
+  EXPECT_TRUE(has(hardware_lines(report)[1], "unless it recurs on one GPU"));
 }
 
 TEST(ShownGpus, WhatNvmlRefusedIsNoNumber) {
   Report report = without_events();
   for (GpuRow& gpu : report.gpus) gpu.nvlinks_up = gpu.remapped_rows_pending = 0xffffffff;
-  EXPECT_EQ(show(report, {.format = Format::html}).find("4,294,967,295"), std::string::npos);
-  EXPECT_EQ(show(report, {.format = Format::html}).find("4.295e+09"), std::string::npos);
+  EXPECT_FALSE(has(show(report, {.format = Format::html}), "4,294,967,295"));
+  EXPECT_FALSE(has(show(report, {.format = Format::html}), "4.295e+09"));
 }
 
 TEST(Hardware, HeatIsNamedAndThePowerCapIsNot) {
@@ -226,11 +225,9 @@ TEST(Observations, TakeOneLineUnlessAskedFor) {
   Report report = example();
   report.results[0].notes = text_in(report, "padded 7 to 8\npadded 9 to 16");
   const std::string text = show(report, {});
-  EXPECT_NE(text.find("\n2 observations recorded, none judged (--notes lists them)\n"),
-            std::string::npos)
-      << text;
-  EXPECT_EQ(text.find("note:"), std::string::npos);
-  EXPECT_NE(show(report, {.notes = true}).find("\nnote: padded 7 to 8"), std::string::npos);
+  EXPECT_TRUE(has(text, "\n2 observations recorded, none judged (--notes lists them)\n")) << text;
+  EXPECT_FALSE(has(text, "note:"));
+  EXPECT_TRUE(has(show(report, {.notes = true}), "\nnote: padded 7 to 8"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "reports/document/report/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 /// GPUs of 132 SMs, of which so many were visited, each by ten rows. Of fewer than two GPUs only
 /// its table `sms` fits together.
 Report visited(const std::vector<std::uint32_t>& sms) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.sms.clear();
   report.gpus.resize(sms.size(), report.gpus[0]);
   for (std::uint32_t gpu = 0; gpu < sms.size(); ++gpu) {
@@ -101,20 +102,18 @@ TEST(SmLines, BeginWithTheGpuOfWhichTheFewestSmsFailed) {
 TEST(SmLines, StandInTheTerminalBehindTheRows) {
   Report report = visited({132, 132});
   report.sms[17].rows_failed = 3;
-  EXPECT_NE(
-      show(report, {})
-          .find("\nSMs: 132 of 132 visited on each of 2 GPUs\n     GPU 0 (node07.acme.exa"
-                "mple, slot 0, GPU-5f1c2d3e): SM 17: 3 of 10 rows failed, no other SM\n       "
-                "failed\n"),
-      std::string::npos)
+  EXPECT_TRUE(has(show(report, {}),
+                  "\nSMs: 132 of 132 visited on each of 2 GPUs\n     GPU 0 (node07.acme.exa"
+                  "mple, slot 0, GPU-5f1c2d3e): SM 17: 3 of 10 rows failed, no other SM\n       "
+                  "failed\n"))
       << show(report, {});
 }
 
 TEST(SmLines, OfManyGpusAreCappedOnATerminal) {
   Report report = visited(std::vector<std::uint32_t>(6, 132));
   for (SmRow& row : report.sms) row.rows_failed = row.sm == 4 ? 1 : 0;
-  EXPECT_NE(show(report, {}).find("\n... and 2 more GPUs: --all shows all\n"), std::string::npos);
-  EXPECT_NE(show(report, {.all = true}).find("\n     GPU 5 "), std::string::npos);
+  EXPECT_TRUE(has(show(report, {}), "\n... and 2 more GPUs: --all shows all\n"));
+  EXPECT_TRUE(has(show(report, {.all = true}), "\n     GPU 5 "));
 }
 
 }  // namespace

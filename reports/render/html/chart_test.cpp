@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reports/render/html/svg.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -27,11 +28,9 @@ std::size_t times(const std::string& text, std::string_view part) {
 TEST(StripPlot, ValuesStandWhereTheAxisHasThem) {
   const std::string svg = svg_of(plot_of_samples({0, 100}));
   // The axis has 3 % to spare on each side: 180 + 840 * 3 / 106 and 180 + 840 * 103 / 106.
-  EXPECT_NE(svg.find("d=\"M203.8 13v12M996.2 13v12\""), std::string::npos) << svg;
-  EXPECT_NE(svg.find("x=\"203.8\" y=\"46\" text-anchor=\"middle\">0</text>"), std::string::npos)
-      << svg;
-  EXPECT_NE(svg.find("x=\"996.2\" y=\"46\" text-anchor=\"middle\">100</text>"), std::string::npos)
-      << svg;
+  EXPECT_TRUE(has(svg, "d=\"M203.8 13v12M996.2 13v12\"")) << svg;
+  EXPECT_TRUE(has(svg, "x=\"203.8\" y=\"46\" text-anchor=\"middle\">0</text>")) << svg;
+  EXPECT_TRUE(has(svg, "x=\"996.2\" y=\"46\" text-anchor=\"middle\">100</text>")) << svg;
 }
 
 TEST(StripPlot, IsNotThereWithoutAFiniteValue) {
@@ -44,8 +43,8 @@ TEST(StripPlot, NumbersThatAreAllTheSameOrVerySmallHaveAnAxisToo) {
   for (const double value : {0.0, 5.0, -1e300, 5e-324, 1e17}) {
     const std::string svg = svg_of(plot_of_samples({value, value}));
     EXPECT_NE(svg, "") << value;
-    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
-    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
+    EXPECT_FALSE(has(svg, "nan")) << svg;
+    EXPECT_FALSE(has(svg, "inf")) << svg;
   }
 }
 
@@ -57,8 +56,8 @@ TEST(StripPlot, OfVeryManyDotsTheOutermostAndThoseThatDoNotCountSayWhatTheyAre) 
   EXPECT_EQ(times(svg, "<title>"), 2 * kStripOutermost + 1);
   EXPECT_EQ(times(svg, "class=\"dot void\""), 1U);
   EXPECT_EQ(times(svg, "h0"), 1000 - 2 * kStripOutermost - 1);
-  EXPECT_NE(svg.find("cx=\"203.8\""), std::string::npos) << svg;  // the least
-  EXPECT_NE(svg.find("cx=\"996.2\""), std::string::npos) << svg;  // the greatest
+  EXPECT_TRUE(has(svg, "cx=\"203.8\"")) << svg;  // the least
+  EXPECT_TRUE(has(svg, "cx=\"996.2\"")) << svg;  // the greatest
 }
 
 TEST(StripPlot, OfVeryManyDotsThatDoNotCountFewSayWhatTheyAre) {
@@ -85,8 +84,8 @@ TEST(StripPlot, OfManySamplesTheLeastAndTheGreatestAreDrawn) {
   for (int i = 0; i <= 10'000; ++i) samples.push_back(i);
   const std::string svg = svg_of(plot_of_samples(samples));
   EXPECT_EQ(times(svg, "v12"), kStripSamples);
-  EXPECT_NE(svg.find("\"M203.8 13v12"), std::string::npos) << svg;
-  EXPECT_NE(svg.find("M996.2 13v12\""), std::string::npos) << svg;
+  EXPECT_TRUE(has(svg, "\"M203.8 13v12")) << svg;
+  EXPECT_TRUE(has(svg, "M996.2 13v12\"")) << svg;
 }
 
 TEST(HeatMap, ACellHasItsColourItsLetterAndItsWords) {
@@ -96,11 +95,11 @@ TEST(HeatMap, ACellHasItsColourItsLetterAndItsWords) {
                      .columns = {"zfill.side", "load.tile"},
                      .cells = {{{.kind = HeatKind::bad, .mark = 'H', .label = "hang <there>"},
                                 {.kind = HeatKind::good, .shade = -0.5}}}});
-  EXPECT_NE(svg.find("class=\"cell-bad\""), std::string::npos);
-  EXPECT_NE(svg.find(">H</text>"), std::string::npos);
-  EXPECT_NE(svg.find("<title>hang &lt;there&gt;</title>"), std::string::npos);
-  EXPECT_NE(svg.find("class=\"slower\""), std::string::npos);
-  EXPECT_NE(svg.find("fill-opacity=\"0.50\""), std::string::npos);
+  EXPECT_TRUE(has(svg, "class=\"cell-bad\""));
+  EXPECT_TRUE(has(svg, ">H</text>"));
+  EXPECT_TRUE(has(svg, "<title>hang &lt;there&gt;</title>"));
+  EXPECT_TRUE(has(svg, "class=\"slower\""));
+  EXPECT_TRUE(has(svg, "fill-opacity=\"0.50\""));
 }
 
 TEST(HeatMap, NamesThatAreCutSayIt) {
@@ -108,8 +107,8 @@ TEST(HeatMap, NamesThatAreCutSayIt) {
                                          .rows = {std::string(60, 'n')},
                                          .columns = {std::string(60, 'c')},
                                          .cells = {{{}}}});
-  EXPECT_NE(svg.find(">" + std::string(26, 'n') + "..<"), std::string::npos) << svg;
-  EXPECT_NE(svg.find(">" + std::string(38, 'c') + "..<"), std::string::npos) << svg;
+  EXPECT_TRUE(has(svg, ">" + std::string(26, 'n') + "..<")) << svg;
+  EXPECT_TRUE(has(svg, ">" + std::string(38, 'c') + "..<")) << svg;
 }
 
 TEST(HeatMap, IsNotThereWithoutCells) {

@@ -8,14 +8,11 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/example_nights.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/seen_in_chromium.hpp"
 
 namespace tidemark::reports {
 namespace {
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::string html(const History& history, ShowOptions options = {}) {
   options.format = Format::html;

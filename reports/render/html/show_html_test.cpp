@@ -8,6 +8,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/hostile_report.hpp"
+#include "reports/testing/said.hpp"
 #include "reports/testing/seen_in_chromium.hpp"
 
 namespace tidemark::reports {
@@ -17,10 +18,6 @@ using Json = nlohmann::json;
 
 std::string html(const Report& report, bool all = false) {
   return show(report, {.all = all, .format = Format::html});
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// Twelve cases, of which each took longer than the one before, on two GPUs.
@@ -44,7 +41,7 @@ Report twelve_cases() {
 }
 
 TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
-  const std::string text = html(assemble(example_journals(), {}));
+  const std::string text = html(example());
   for (const char* part :
        {"<span class=\"badge bad\">FAIL</span> tidemark report</h1>",
         "3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)",
@@ -59,10 +56,10 @@ TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
 }
 
 TEST(ShowHtml, AFailureSaysHowToRunItsRowAlone) {
-  const std::string text = show(assemble(example_journals(), {}),
-                                {.format = Format::html, .replayed_by = [](std::uint32_t result) {
-                                   return fmt::format("tidemark replay a.h5 --result {}", result);
-                                 }});
+  const std::string text =
+      show(example(), {.format = Format::html, .replayed_by = [](std::uint32_t result) {
+                         return fmt::format("tidemark replay a.h5 --result {}", result);
+                       }});
   EXPECT_TRUE(has(text,
                   "<p class=\"muted\">program:</p><pre class=\"command\">tidemark replay a.h5 "
                   "--result 3</pre>"))
@@ -70,7 +67,7 @@ TEST(ShowHtml, AFailureSaysHowToRunItsRowAlone) {
 }
 
 TEST(ShowHtml, HasAMapOfTheSmsOfEachGpu) {
-  const std::string text = html(assemble(example_journals(), {}));
+  const std::string text = html(example());
   EXPECT_TRUE(has(text, "<p>SMs: 2 of 132 visited on each of 2 GPUs</p>"));
   EXPECT_TRUE(has(text, "SM 2: 1 of 8 rows failed</li>"));
   EXPECT_TRUE(has(text, "<figcaption>GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)"));
@@ -80,7 +77,7 @@ TEST(ShowHtml, HasAMapOfTheSmsOfEachGpu) {
 }
 
 TEST(ShowHtml, ANumberThatNoSmHasIsNoSmThatWasNeverVisited) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.gpus[1].sm_count = 2;  // the SMs 0 and 2 were visited
   std::string text = html(report);
   EXPECT_TRUE(has(text, "<title>no SM has the number 1</title>"));
@@ -90,7 +87,7 @@ TEST(ShowHtml, ANumberThatNoSmHasIsNoSmThatWasNeverVisited) {
 }
 
 TEST(ShowHtml, AnSmIsTheRedderTheMoreOfItsRowsFailed) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.sms[3].rows_run = 1000;
   EXPECT_TRUE(has(html(report),
                   "class=\"cell-bad\" x=\"82.2\" y=\"30.1\" width=\"14\" height=\"14\" "
@@ -102,13 +99,13 @@ TEST(ShowHtml, AnSmIsTheRedderTheMoreOfItsRowsFailed) {
 }
 
 TEST(ShowHtml, HasNoMapOfSmsWhereNoneIsKnown) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   report.sms.clear();
   EXPECT_FALSE(has(html(report), "id=\"sms\""));
 }
 
 TEST(ShowHtml, SaysVirtualAtTheTopAndBesideTheNumbers) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   EXPECT_FALSE(has(html(report), "VIRTUAL"));
   report.launch.is_virtual = true;
   EXPECT_TRUE(has(html(report), "tidemark report (VIRTUAL)</h1>"));
@@ -116,7 +113,7 @@ TEST(ShowHtml, SaysVirtualAtTheTopAndBesideTheNumbers) {
 }
 
 TEST(ShowHtml, ANumberOfACaseThatDidNotPassIsAHollowDot) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   EXPECT_FALSE(has(html(report), "class=\"dot void\""));
   report.results[5].verdict = Verdict::fail;
   EXPECT_TRUE(has(html(report), "class=\"dot void\""));
@@ -124,14 +121,14 @@ TEST(ShowHtml, ANumberOfACaseThatDidNotPassIsAHollowDot) {
 }
 
 TEST(ShowHtml, NamesNothingOutsideOfItself) {
-  const std::string text = html(assemble(example_journals(), {}));
+  const std::string text = html(example());
   for (const char* outside : {"http:", "https:", "//cdn", "url(", "@import", " src="}) {
     EXPECT_FALSE(has(text, outside)) << outside;
   }
 }
 
 TEST(ShowHtml, IsCappedUnlessAllIsAskedFor) {
-  Report report = assemble(example_journals(), {});
+  Report report = example();
   const ResultRow failure = report.results[3];
   for (int i = 0; i < 400; ++i) {
     report.strings.push_back(fmt::format("reason {}", i));

@@ -10,6 +10,7 @@
 #include "reports/base/error.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -24,12 +25,7 @@ const ResultRow& result_of(const Report& report, std::string_view case_name, std
 }
 
 std::string error_of(const std::vector<std::string>& journals) {
-  try {
-    assemble(journals, {});
-  } catch (const ReportError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_from([&] { assemble(journals, {}); });
 }
 
 OutcomeRecord attempt(std::uint32_t number, Verdict verdict, const std::string& reason) {
@@ -54,7 +50,7 @@ Verdict verdict_after(const std::vector<Record>& records) {
 }
 
 TEST(Assemble, EveryPlannedPairHasOneResult) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_EQ(report.results.size(), 6U);
   EXPECT_EQ(result_of(report, "load.tile.2d", 0).verdict, Verdict::pass);
   EXPECT_EQ(result_of(report, "zfill.corner", 1).verdict, Verdict::fail);
@@ -68,7 +64,7 @@ TEST(Assemble, EveryPlannedPairHasOneResult) {
 }
 
 TEST(Assemble, RowsBySmAreSummedOverTheCasesOfEachGpu) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   ASSERT_EQ(report.sms.size(), 4U);
   const auto counts_of = [&report](std::size_t i) {
     const SmRow& row = report.sms[i];
@@ -113,7 +109,7 @@ TEST(Assemble, AnSmNumberThatNoGpuHasDoesNotCostTheReport) {
 }
 
 TEST(Assemble, TheMiscompareBelongsToItsResult) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   ASSERT_EQ(report.miscompares.size(), 1U);
   EXPECT_EQ(report.miscompares[0].result_id, result_of(report, "zfill.corner", 1).result_id);
   EXPECT_EQ(report.miscompares[0].coordinate, (std::array<std::int64_t, 5>{3, 7, 0, 0, 0}));
@@ -121,7 +117,7 @@ TEST(Assemble, TheMiscompareBelongsToItsResult) {
 }
 
 TEST(Assemble, MetricsHaveTheirStatisticsAndSamples) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   ASSERT_EQ(report.metrics.size(), 2U);
   const MetricRow& second = report.metrics[1];
   EXPECT_EQ(second.result_id, result_of(report, "gemm.distributed.speed", 1).result_id);
@@ -283,8 +279,8 @@ TEST(Assemble, ASilentRankIsNamedWithTheHostThatRank0FoundItOn) {
   launch.hosts = {"node06", "node07.acme.example"};
   const Report report =
       assemble(std::vector<std::string>{journal_of({launch, example_node(0), example_gpu(0)})}, {});
-  EXPECT_NE(report.launch.incomplete_reason.find("rank 1 (node07.acme.example) silent: no journal"),
-            std::string::npos)
+  EXPECT_TRUE(
+      has(report.launch.incomplete_reason, "rank 1 (node07.acme.example) silent: no journal"))
       << report.launch.incomplete_reason;
 }
 
@@ -379,7 +375,7 @@ TEST(Assemble, TwoRanksThatClaimOneGpuMakeItIncomplete) {
 }
 
 TEST(Assemble, RanksOfOneMachineShareItsRow) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   ASSERT_EQ(report.nodes.size(), 1U);
   EXPECT_EQ(report.nodes[0].ranks, 2U);
   EXPECT_EQ(report.gpus[1].node_id, 0U);
@@ -423,7 +419,7 @@ TEST(Assemble, ASampleOfNoKnownMomentSaysSo) {
 }
 
 TEST(Assemble, ALaunchKnowsItsPlaceInTheSeries) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_EQ(report.launch.series_id, "3f1c0000-0000-4000-8000-000000000000");
   EXPECT_EQ(report.launch.launch, 2U);
   EXPECT_EQ(report.launch.launches, 5U);
@@ -437,7 +433,7 @@ TEST(Assemble, AnEventOfAGpuThatIsNotThereKeepsItsText) {
 }
 
 TEST(Assemble, ProvenanceHoldsBuildArgumentsAndEnvironment) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_EQ(provenance_of(report, "kernels_tree"), "aaaa");
   EXPECT_EQ(provenance_of(report, "argument.1"), "run");
   EXPECT_EQ(provenance_of(report, "environment.CUDA_HOME"), "/opt/acme/cuda");
@@ -445,7 +441,7 @@ TEST(Assemble, ProvenanceHoldsBuildArgumentsAndEnvironment) {
 }
 
 TEST(Assemble, ProvenanceNamesAGemmTableThatIsNotThatOfTheBuild) {
-  EXPECT_EQ(provenance_of(assemble(example_journals(), {}), "gemm_table.hash"), "");
+  EXPECT_EQ(provenance_of(example(), "gemm_table.hash"), "");
   LaunchRecord launch = example_launch(0);
   launch.gemm_table = "h200.json";
   launch.gemm_table_hash = "0123456789abcdef";
@@ -510,21 +506,18 @@ TEST(Assemble, AMissingLineMakesItIncomplete) {
 TEST(Assemble, RanksThatPlannedDifferentLaunchesAreRefused) {
   LaunchRecord other_seed = example_launch(1);
   other_seed.seed = 1;
-  EXPECT_NE(error_of({example_journals()[0], journal_of({other_seed})})
-                .find("ranks 0 and 1 planned different launches"),
-            std::string::npos);
+  EXPECT_TRUE(has(error_of({example_journals()[0], journal_of({other_seed})}),
+                  "ranks 0 and 1 planned different launches"));
   LaunchRecord other_cases = example_launch(1);
   other_cases.cases.pop_back();
-  EXPECT_NE(error_of({example_journals()[0], journal_of({other_cases})}).find("planned different"),
-            std::string::npos);
+  EXPECT_TRUE(
+      has(error_of({example_journals()[0], journal_of({other_cases})}), "planned different"));
 }
 
 TEST(Assemble, WithoutALaunchRecordThereIsNoReport) {
-  EXPECT_NE(error_of({journal_of({example_end(0)})}).find("no launch record in 1 journals"),
-            std::string::npos);
-  EXPECT_NE(error_of({}).find("no launch record in 0 journals"), std::string::npos);
-  EXPECT_NE(error_of({}).find("; add the journals of the other ranks, or run again"),
-            std::string::npos);
+  EXPECT_TRUE(has(error_of({journal_of({example_end(0)})}), "no launch record in 1 journals"));
+  EXPECT_TRUE(has(error_of({}), "no launch record in 0 journals"));
+  EXPECT_TRUE(has(error_of({}), "; add the journals of the other ranks, or run again"));
 }
 
 TEST(Assemble, ASecondJournalOfARankIsLeftOutAndSaid) {
@@ -549,18 +542,16 @@ TEST(Assemble, ALaunchThatCannotBeIsRefused) {
   LaunchRecord huge = example_launch(0);
   huge.gpus = 1'000'000;
   huge.cases.resize(30);
-  EXPECT_NE(error_of({journal_of({huge})}).find("30000000 results"), std::string::npos);
+  EXPECT_TRUE(has(error_of({journal_of({huge})}), "30000000 results"));
   LaunchRecord no_cases = example_launch(0);
   no_cases.gpus = 100'000'000;
   no_cases.cases.clear();
-  EXPECT_NE(error_of({journal_of({no_cases})}).find("100000000 GPUs, which cannot be"),
-            std::string::npos);
+  EXPECT_TRUE(has(error_of({journal_of({no_cases})}), "100000000 GPUs, which cannot be"));
   LaunchRecord twice = example_launch(0);
   twice.cases.push_back(twice.cases[0]);
-  EXPECT_NE(error_of({journal_of({twice})}).find("case 'load.tile.2d' twice"), std::string::npos);
+  EXPECT_TRUE(has(error_of({journal_of({twice})}), "case 'load.tile.2d' twice"));
   LaunchRecord beyond = example_launch(7);
-  EXPECT_NE(error_of({journal_of({beyond})}).find("of rank 7, but the launch has 2"),
-            std::string::npos);
+  EXPECT_TRUE(has(error_of({journal_of({beyond})}), "of rank 7, but the launch has 2"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -130,19 +131,19 @@ TEST(AssembledWaivers, AnAnonymousReportNamesNobody) {
       report_of({corner("GPU-77*")}, false, example_failure(1, "zfill.corner"), true);
   EXPECT_EQ(corner_on(report, 1).verdict, Verdict::waived);
   for (const std::string& text : report.strings) {
-    EXPECT_EQ(text.find("Ann"), std::string::npos) << text;
-    EXPECT_EQ(text.find("T-1"), std::string::npos) << text;
-    EXPECT_EQ(text.find("known"), std::string::npos) << text;
-    EXPECT_EQ(text.find("GPU-77*"), std::string::npos) << text;
+    EXPECT_FALSE(has(text, "Ann")) << text;
+    EXPECT_FALSE(has(text, "T-1")) << text;
+    EXPECT_FALSE(has(text, "known")) << text;
+    EXPECT_FALSE(has(text, "GPU-77*")) << text;
   }
 }
 
 TEST(AssembledWaivers, ShowListsWhatIsWaivedWithItsReplayLine) {
   const std::string text = show(report_of({corner("GPU-77*")}), {.columns = 200});
-  EXPECT_NE(text.find("WAIVED zfill.corner  on GPU 1"), std::string::npos) << text;
-  EXPECT_NE(text.find("replay: tidemark run --cases zfill.corner"), std::string::npos) << text;
-  EXPECT_NE(text.find("waiver in use: zfill.corner on GPU-77*"), std::string::npos) << text;
-  EXPECT_EQ(text.find("FAIL"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "WAIVED zfill.corner  on GPU 1")) << text;
+  EXPECT_TRUE(has(text, "replay: tidemark run --cases zfill.corner")) << text;
+  EXPECT_TRUE(has(text, "waiver in use: zfill.corner on GPU-77*")) << text;
+  EXPECT_FALSE(has(text, "FAIL")) << text;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -43,12 +44,7 @@ ReaderLimits without_filter() {
 /// What is said when the reader does this.
 std::string error_of(const ReadFrom& read, const ReaderLimits& limits = small_limits()) {
   Protection protection{};
-  try {
-    read_confined("x.h5", STDIN_FILENO, limits, read, protection);
-  } catch (const ReportError& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_from([&] { read_confined("x.h5", STDIN_FILENO, limits, read, protection); });
 }
 
 bool no_child_is_left() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
@@ -63,7 +59,7 @@ ReadFrom says_errno_of(int (*call)()) {
 }
 
 void send_example(const RowSink& sink) {
-  const std::string image = image_of(assemble(example_journals(), {}), "x.h5");
+  const std::string image = image_of(example(), "x.h5");
   stream_report(image, "x.h5", sink);
 }
 
@@ -72,7 +68,7 @@ TEST(ConfinedReader, GivesWhatItsSinkGot) {
   const Report report = read_confined(
       "x.h5", STDIN_FILENO, small_limits(), [](int, const RowSink& sink) { send_example(sink); },
       protection);
-  EXPECT_TRUE(same_rows(report, assemble(example_journals(), {})));
+  EXPECT_TRUE(same_rows(report, example()));
   EXPECT_TRUE(no_child_is_left());
 }
 
@@ -267,7 +263,7 @@ TEST(ConfinedReader, ServesSeveralThreads) {
     GTEST_SKIP() << "a child that one thread forks waits for the lock of the sanitizer's "
                     "allocator that another one held";
   const ScratchFolder scratch;
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   write_report(report, scratch.file("a.h5"));
   std::array<bool, 4> same{};
   {
@@ -294,7 +290,7 @@ TEST(LaunchAttributes, ComeBackAsTheyWerePacked) {
 }
 
 TEST(LaunchAttributes, OfAnotherLengthAreNone) {
-  const std::string whole = packed(assemble(example_journals(), {}).launch);
+  const std::string whole = packed(example().launch);
   EXPECT_FALSE(unpacked_launch(whole.substr(0, whole.size() - 1)));
   EXPECT_FALSE(unpacked_launch(whole + "x"));
   EXPECT_FALSE(unpacked_launch("\xff\xff\xff\xff"));

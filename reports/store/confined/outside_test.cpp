@@ -15,6 +15,7 @@
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
+#include "reports/testing/said.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -79,14 +80,14 @@ bool strace_works() { return run("strace -o /dev/null true").status == 0; }
 TEST(ReaderSeenByStrace, OpensNothingAfterAWholeReport) {
   if (!strace_works()) GTEST_SKIP() << "no strace, or it may not trace here";
   const ScratchFolder scratch;
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   EXPECT_EQ(opened_by_reading(scratch, scratch.file("a.h5")), "");
 }
 
 TEST(ReaderSeenByStrace, OpensNothingThatAReportPointsTo) {
   if (!strace_works()) GTEST_SKIP() << "no strace, or it may not trace here";
   const ScratchFolder scratch;
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   take_strings_from_the_system(scratch.file("a.h5"));
   EXPECT_EQ(opened_by_reading(scratch, scratch.file("a.h5")), "");
 }
@@ -108,11 +109,11 @@ TEST(ReaderFromOutside, GivesAReportOrOneLineOfWhatHasBrokenHdf5) {
 TEST(H5dump, PrintsVerdictsByName) {
   if (run("h5dump --version").status != 0) GTEST_SKIP() << "no h5dump: it was not tried";
   const ScratchFolder scratch;
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   // As in README.md.
   const Said said = run("h5dump -d /results -s 3 -c 1 -y " + scratch.file("a.h5"));
   EXPECT_EQ(said.status, 0) << said.out;
-  EXPECT_NE(said.out.find("\n            fail,\n"), std::string::npos) << said.out;
+  EXPECT_TRUE(has(said.out, "\n            fail,\n")) << said.out;
 }
 
 TEST(Pandas, ReadsResultsWithTheirText) {
@@ -123,7 +124,7 @@ TEST(Pandas, ReadsResultsWithTheirText) {
   }
   if (python.empty()) GTEST_SKIP() << "no python3 with h5py and pandas: it was not tried";
   const ScratchFolder scratch;
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   const Said said =
       run(fmt::format("{} {} {}", python, TIDEMARK_READ_WITH_PANDAS, scratch.file("a.h5")));
   EXPECT_EQ(said.out,

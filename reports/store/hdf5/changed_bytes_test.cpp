@@ -28,7 +28,7 @@ std::pair<std::size_t, std::size_t> place_of_chunk(std::string image, std::strin
 }
 
 TEST(ChangedBytes, AnyByteOfTheRowsChangedGivesAReportOrOneLine) {
-  const std::string whole = image_of(assemble(example_journals(), {}), "whole");
+  const std::string whole = image_of(example(), "whole");
   std::mt19937_64 random(7);
   int refused = 0;
   for (const char* table : {"gpus", "cases", "results", "metrics", "string_index", "strings"}) {

@@ -15,7 +15,7 @@ TEST(H5py, ReadsTablesEnumsUnitsAndText) {
   const std::string python = interpreter_with("h5py");
   if (python.empty()) GTEST_SKIP() << "no python3 with h5py: a foreign reader was not tried";
   const ScratchFolder scratch;
-  write_report(assemble(example_journals(), {}), scratch.file("a.h5"));
+  write_report(example(), scratch.file("a.h5"));
   EXPECT_EQ(output_of(fmt::format("{} {} {} 2>&1", python, TIDEMARK_READ_WITH_H5PY,
                                   scratch.file("a.h5"))),
             "launch 3f1c0000-0000-4000-8000-000000000001 2026-09-01T00:00:00Z\n"

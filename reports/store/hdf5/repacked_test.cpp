@@ -13,7 +13,7 @@ namespace {
 /// The example report after `h5repack <options>`, and whether it reads as before.
 bool reads_the_same_after(const std::string& options) {
   const ScratchFolder scratch;
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   write_report(report, scratch.file("a.h5"));
   output_of(
       fmt::format("h5repack {} {} {} 2>&1", options, scratch.file("a.h5"), scratch.file("b.h5")));
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(ByH5repack, Repacked,
                                          "-L -f NONE -l CONTI", "-L -f NONE -l COMPA"));
 
 TEST(Userblock, IsPassedOver) {
-  const Report report = assemble(example_journals(), {});
+  const Report report = example();
   EXPECT_TRUE(same_rows(report, report_of(std::string(1024, 'u') + image_of(report, "a"), "b")));
 }
 
