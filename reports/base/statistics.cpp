@@ -17,6 +17,11 @@ double median_of(std::vector<double> values) {
   return std::midpoint(*std::max_element(values.begin(), middle), *middle);  // a sum could overflow
 }
 
+double median_of(std::span<const double> values, std::size_t first, std::size_t end) {
+  const std::span<const double> part = values.subspan(first, end - first);
+  return median_of({part.begin(), part.end()});
+}
+
 Statistics statistics_of(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) {

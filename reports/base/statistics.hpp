@@ -3,19 +3,18 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace tidemark::reports {
-
-// The middle of some numbers.
 
 /// What stands where there is no number.
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// The mean of the two in the middle where their number is even; NaN of nothing. No value is NaN.
 double median_of(std::vector<double> values);
-
-// Order statistics of samples.
+/// The same of those from `first` to before `end`.
+double median_of(std::span<const double> values, std::size_t first, std::size_t end);
 
 /// NaN in every field when no value is finite.
 struct Statistics {

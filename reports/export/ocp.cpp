@@ -243,11 +243,10 @@ void add_steps(Lines& made, const Report& report) {
   for (std::uint32_t i = 0; i < report.metrics.size(); ++i) {
     metrics[report.metrics[i].result_id].push_back(i);
   }
-  std::map<std::string, std::string> slowed;
-  for (const auto& [of_case, share] : slowed_cases(report)) slowed[of_case] = printable(share);
   for (std::uint32_t of_case = 0; of_case < results.size(); ++of_case) {
     Outcome outcome;
-    const auto share = slowed.find(std::string(report.cases[of_case].name.view()));
+    const std::string name(report.cases[of_case].name.view());
+    const std::string slowed = printable(provenance_of(report, "slow." + name));
     double first = 0, last = 0;
     for (const std::uint32_t row : results[of_case]) {
       const ResultRow& result = report.results[row];
@@ -256,11 +255,9 @@ void add_steps(Lines& made, const Report& report) {
       last = std::fmax(last, start + result.seconds);
       outcome.take(result.verdict);
     }
-    made.step(of_case, "testStepStart", {{"name", printable(report.cases[of_case].name.view())}},
-              first);
+    made.step(of_case, "testStepStart", {{"name", printable(name)}}, first);
     for (const std::uint32_t row : results[of_case]) {
-      add_result(made, report, report.results[row], metrics[row],
-                 share == slowed.end() ? std::string() : share->second);
+      add_result(made, report, report.results[row], metrics[row], slowed);
     }
     const bool ran = (outcome.bad || outcome.passed) && !report.launch.is_virtual;
     made.step(of_case, "testStepEnd",

@@ -36,14 +36,9 @@ std::string number_text(double value) {
   return fmt::format("{}", value);
 }
 
-std::string node_of(const Report& report, std::uint32_t gpu) {
-  const std::uint32_t node = report.gpus[gpu].node_id;
-  return node == kNoRow ? "" : std::string(report.text(report.nodes[node].hostname));
-}
-
 Labels gpu_labels(const Report& report, std::uint32_t gpu) {
   return {{"gpu", fmt::format("{}", gpu)},
-          {"node", node_of(report, gpu)},
+          {"node", std::string(host_of(report, gpu))},
           {"uuid", std::string(report.gpus[gpu].uuid.view())}};
 }
 
@@ -54,7 +49,7 @@ class Families {
   /// stays from one launch to the next.
   explicit Families(const Report& report)
       : common_({{"level", report.launch.level},
-                 {"first_node", node_of(report, 0)},
+                 {"first_node", std::string(host_of(report, 0))},
                  {"launch", fmt::format("{}", report.launch.launch)}}) {
     if (report.launch.is_virtual) common_.emplace_back("virtual", "1");
   }

@@ -191,13 +191,9 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
 /// stayed as it was did not become faster. `line`: what it gives, night by night.
 bool is_its_own(const std::vector<double>& line, const std::vector<ChangePoint>& points,
                 std::size_t which, double floor) {
-  const auto level = [&](std::size_t first, std::size_t end) {
-    return median_of({line.begin() + static_cast<std::ptrdiff_t>(first),
-                      line.begin() + static_cast<std::ptrdiff_t>(end)});
-  };
   const std::size_t at = points[which].at, first = which == 0 ? 0 : points[which - 1].at;
   const std::size_t end = which + 1 < points.size() ? points[which + 1].at : line.size();
-  const double step = level(at, end) - level(first, at);
+  const double step = median_of(line, at, end) - median_of(line, first, at);
   return std::abs(step) > floor && (step < 0) == (points[which].step < 0);
 }
 
@@ -215,9 +211,7 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (candidate.apart && !is_its_own(own.values, points, i, made.options.floor)) continue;
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
-    const std::vector<double> old(line.values.begin() + static_cast<std::ptrdiff_t>(first),
-                                  line.values.begin() + static_cast<std::ptrdiff_t>(at));
-    double from = median_of(old) + offset;
+    double from = median_of(line.values, first, at) + offset;
     if (candidate.apart) {
       const auto where = std::ranges::find(levels.launches, line.first[at]);
       from += levels.typical[static_cast<std::size_t>(where - levels.launches.begin())];

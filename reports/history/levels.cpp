@@ -157,12 +157,9 @@ std::vector<std::size_t> chosen(const Search& found, double most_p) {
 /// Whether most of the step lies between the nights right before and right after it. What drifts or
 /// goes with the season gets from one level to another over many.
 bool is_abrupt(std::span<const double> values, const ChangePoint& point) {
-  const auto near = [&](std::size_t first) {
-    return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
-                      values.begin() + static_cast<std::ptrdiff_t>(first + kLeastLevel)});
-  };
   constexpr double kMost = 0.6;
-  const double jump = near(point.at) - near(point.at - kLeastLevel);
+  const double jump = median_of(values, point.at, point.at + kLeastLevel) -
+                      median_of(values, point.at - kLeastLevel, point.at);
   return jump / point.step >= kMost;
 }
 
@@ -221,16 +218,12 @@ std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums
   std::vector<ChangePoint> made;
   for (std::size_t i = 0; i < at.size(); ++i) {
     const Interval in{i == 0 ? 0 : at[i - 1], i + 1 == at.size() ? values.size() : at[i + 1]};
-    const auto part = [&](std::size_t first, std::size_t end) {
-      return median_of({values.begin() + static_cast<std::ptrdiff_t>(first),
-                        values.begin() + static_cast<std::ptrdiff_t>(end)});
-    };
     const double t = t_of(sums, in, at[i], 0) * std::sqrt(worth);
     const double degrees = std::max(1.0, worth * static_cast<double>(in.length()) - 2);
     const double p = std::isinf(t) ? 0 : student_two_sided(t, degrees);
     made.push_back({.at = at[i],
                     .p = std::min(1.0, p * tried),
-                    .step = part(at[i], in.end) - part(in.first, at[i])});
+                    .step = median_of(values, at[i], in.end) - median_of(values, in.first, at[i])});
   }
   return made;
 }

@@ -76,8 +76,7 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
   }
   if (!of_launches.empty()) {
     made.push_back(fmt::format("LEFT OUT: {} in which not every GPU has a number: {}",
-                               launches == 1 ? "1 launch" : fmt::format("{} launches", launches),
-                               some_metrics(comparison, of_launches)));
+                               plural(launches, "launch"), some_metrics(comparison, of_launches)));
   }
 }
 
@@ -309,8 +308,8 @@ std::string more_launches_text(const Comparison& comparison) {
   const auto of_most =
       static_cast<std::size_t>(std::ranges::upper_bound(more, median) - more.begin());
   std::string made =
-      fmt::format("to decide: {} more launch{} a side would do for {} of {}", median,
-                  median == 1 ? "" : "es", of_most, plural(more.size(), "ambiguous metric"));
+      fmt::format("to decide: {} a side would do for {} of {}", plural(median, "more launch"),
+                  of_most, plural(more.size(), "ambiguous metric"));
   if (of_most < more.size()) made += fmt::format(", {} more for all", more.back());
   return made;
 }
@@ -327,9 +326,7 @@ std::string action_text(const Comparison& comparison) {
   if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
   if (headline == "INCONCLUSIVE") {
     const std::vector<std::size_t> more = more_launches(comparison);
-    if (!more.empty())
-      return fmt::format("run {} more launch{} a side", median_of(more),
-                         median_of(more) == 1 ? "" : "es");
+    if (!more.empty()) return fmt::format("run {} a side", plural(median_of(more), "more launch"));
   }
   if (cause == Cause::confounded) return "compare again with no other difference";
   if (headline == "INCONCLUSIVE") return "look at what was not compared";

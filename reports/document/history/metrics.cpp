@@ -88,11 +88,10 @@ void add_marks(LineChart& chart, const History& history, const MetricPast& metri
   if (starts.size() == 1) return;
   starts.push_back(levels.launches.size());
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
-    std::vector<double> values(levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i]),
-                               levels.typical.begin() + static_cast<std::ptrdiff_t>(starts[i + 1]));
-    chart.levels.push_back({.first = starts[i],
-                            .last = starts[i + 1] - 1,
-                            .value = std::exp(median_of(std::move(values)))});
+    chart.levels.push_back(
+        {.first = starts[i],
+         .last = starts[i + 1] - 1,
+         .value = std::exp(median_of(levels.typical, starts[i], starts[i + 1]))});
   }
 }
 
