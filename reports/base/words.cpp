@@ -10,8 +10,6 @@
 
 namespace tidemark::reports {
 
-// Numbers, moments, names and patterns as people read and write them.
-
 // Matches with one star to come back to: linear for every pattern a person writes.
 
 bool glob_matches(const std::string& glob, std::string_view name) {
@@ -92,6 +90,16 @@ std::size_t shown_bytes(std::string_view text) {
   return code < kLeast[bytes] || code > 0x10ffff || is_hidden(code) ? 0 : bytes;
 }
 
+/// A run of backticks longer than any in the text, and at least `least`.
+std::string fence_around(std::string_view text, std::size_t least) {
+  std::size_t longest = 0, run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return std::string(std::max(longest + 1, least), '`');
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -154,20 +162,6 @@ std::string signed_percent(double logarithm) {
 }
 
 // Escapes for the languages that reports are rendered in; terminals are page.cpp's.
-
-namespace {
-
-/// A run of backticks longer than any in the text, and at least `least`.
-std::string fence_around(std::string_view text, std::size_t least) {
-  std::size_t longest = 0, run = 0;
-  for (const char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return std::string(std::max(longest + 1, least), '`');
-}
-
-}  // namespace
 
 std::string for_html(std::string_view text) {
   constexpr std::string_view kSpecial = "&<>\"'";

@@ -9,10 +9,6 @@
 
 namespace tidemark::reports {
 
-// Numbers, moments, names and patterns as people read and write them.
-
-// Shell-style patterns for names of cases, GPUs and machines.
-
 /// Match with * and ?; the whole name must match.
 bool glob_matches(const std::string& glob, std::string_view name);
 

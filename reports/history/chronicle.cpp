@@ -148,6 +148,13 @@ void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   }
 }
 
+/// What a case measures may change with it.
+std::string suite_of(const PastLaunch& launch) {
+  for (const Factor& factor : launch.factors)
+    if (factor.name == "suite_tree") return factor.value;
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string>& setup_names() {
@@ -218,17 +225,6 @@ void sort_by_time(Chronicle& all) {
     std::ranges::sort(results, by_launch);
   }
 }
-
-namespace {
-
-/// What a case measures may change with it.
-std::string suite_of(const PastLaunch& launch) {
-  for (const Factor& factor : launch.factors)
-    if (factor.name == "suite_tree") return factor.value;
-  return {};
-}
-
-}  // namespace
 
 void miss_lost_numbers(Chronicle& all) {
   for (auto& [key, pasts] : all.cases) {

@@ -12,8 +12,6 @@
 
 namespace tidemark::reports {
 
-// Splits a series where a t test is least likely by chance, then looks on either side of it.
-
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -105,8 +105,6 @@ std::string junit_of(const std::string& name, const std::vector<TestSuite>& suit
   return made + "</testsuites>\n";
 }
 
-// Reports, comparisons and histories in every format.
-
 std::string show(const Report& report, const ShowOptions& options) {
   if (options.format == Format::json) return json_of(report);
   if (options.format == Format::csv) return csv_of(report);

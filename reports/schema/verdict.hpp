@@ -7,9 +7,6 @@
 #include <string_view>
 
 namespace tidemark::reports {
-
-// What can come of one planned result. Names and order are part of the schema.
-
 enum class Verdict : std::uint8_t {
   pass,
   fail,

@@ -16,8 +16,6 @@
 
 namespace tidemark::reports {
 
-// A report in memory: the tables of the schema as rows, and how they are made, written and read.
-
 /// One launch. Tables refer to each other by index and to text by index into `strings`; index 0 is
 /// "".
 struct Report {
@@ -153,8 +151,6 @@ class ReportBuilder {
   char* place_ = nullptr;   // in the part that has begun
   std::uint64_t open_ = 0;  // bytes of it that are still to come
 };
-
-// The command that runs a result again.
 
 /// "tidemark run --cases ... --seed ...": `result` again, or row `row` of it. A report may
 /// be a stranger's, so it is made of the columns; of the line that the launch stored only values of

@@ -75,8 +75,6 @@ double student_upper(double tail, double degrees) {
   return at->second = (low + high) / 2;
 }
 
-// The moderated t test after a shared shift has been taken off.
-
 namespace {
 
 std::vector<double> known_of(std::span<const double> values) {

@@ -11,8 +11,6 @@
 
 namespace tidemark::reports {
 
-// A scaled F distribution fitted to the variances, or less where there are few of them.
-
 namespace {
 
 /// The asymptotic series, after recurrence to an argument of at least 6.
@@ -84,6 +82,14 @@ const std::vector<Tails>& tails_by_degrees() {
   return all;
 }
 
+Prior prior_of(const std::vector<const Effect*>& rows) {
+  std::vector<const Effect*> known;
+  std::ranges::copy_if(rows, std::back_inserter(known),
+                       [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
+  if (known.empty()) return scatter_of(rows, false);
+  return known.size() < kFewestRowsForShift ? Prior{} : fitted(known);
+}
+
 }  // namespace
 
 // Most rows do not change, so that how far their effects lie from each other says how far one does
@@ -108,18 +114,6 @@ Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change) {
   // An effect is the difference of two launches.
   return {.variance = spread * spread / 2, .degrees = like->degrees};
 }
-
-namespace {
-
-Prior prior_of(const std::vector<const Effect*>& rows) {
-  std::vector<const Effect*> known;
-  std::ranges::copy_if(rows, std::back_inserter(known),
-                       [](const Effect* row) { return row->degrees > 0 && row->spread > 0; });
-  if (known.empty()) return scatter_of(rows, false);
-  return known.size() < kFewestRowsForShift ? Prior{} : fitted(known);
-}
-
-}  // namespace
 
 std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
                              const std::vector<std::uint32_t>& kind) {

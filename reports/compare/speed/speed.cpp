@@ -371,23 +371,6 @@ void name_alone(SpeedComparison& made, const GpusAlone& alone) {
   }
 }
 
-}  // namespace
-
-std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding) {
-  if (!finding.exact && finding.own.left_out.empty()) return effects.weights;
-  std::vector<double> made(finding.launches.size(), 1.0);
-  for (const std::size_t launch : finding.own.left_out) made[launch] = 0;
-  return made;
-}
-
-bool SpeedFinding::lacks_tails() const {
-  return !std::ranges::equal(tails, launches, [](double tail, double value) {
-    return std::isnan(tail) == std::isnan(value);
-  });
-}
-
-namespace {
-
 /// A median that stays while many samples become slow is a regression all the same.
 void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   std::vector<std::size_t> judged;
@@ -432,6 +415,19 @@ bool has_no_value(const Series& series) {
 }
 
 }  // namespace
+
+std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding) {
+  if (!finding.exact && finding.own.left_out.empty()) return effects.weights;
+  std::vector<double> made(finding.launches.size(), 1.0);
+  for (const std::size_t launch : finding.own.left_out) made[launch] = 0;
+  return made;
+}
+
+bool SpeedFinding::lacks_tails() const {
+  return !std::ranges::equal(tails, launches, [](double tail, double value) {
+    return std::isnan(tail) == std::isnan(value);
+  });
+}
 
 bool is_few(const Effect& effect) { return std::min(effect.base, effect.fresh) < kFewestLaunches; }
 

@@ -18,12 +18,8 @@
 
 namespace tidemark::reports {
 
-// Results that say the same, and what points at sick hardware.
-
-// Results that say the same, together: what every rendering of a report lists.
-
-/// SMs that a text names: " [SM 17]", or " [SM 4, 17]" where there are several.
-/// A text and the SMs that it names, apart: GPUs that fail alike fail on different SMs.
+/// A text and the SMs that it names, " [SM 17]" or " [SM 4, 17]", apart: GPUs that fail alike fail
+/// on different SMs.
 struct NamedSms {
   std::string text;                // without the SMs
   std::vector<std::uint32_t> sms;  // in the order of the text
@@ -43,8 +39,6 @@ struct ResultGroup {
 
 /// Groups in the order a person wants them: what went wrong, what did not run, then passes.
 std::vector<ResultGroup> result_groups(const Report& report, bool with_passes);
-
-// What a person wants to know of a night beside its verdicts: sick hardware, and the time it took.
 
 /// Which GPUs and ranks the launch did without, and why, a line each (events from kLeftOut).
 std::vector<std::string_view> left_out_of(const Report& report);
@@ -146,8 +140,6 @@ std::string models_of(const Report& report);
 
 /// Outlier GPUs. Nothing where there are too few to say so.
 Outliers outliers_of(const Report& report);
-
-// What was measured: a table for each benchmark with a line a GPU, or one over all of them; plots.
 
 /// One metric of one case on all GPUs.
 struct Measured {

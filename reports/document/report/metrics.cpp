@@ -15,8 +15,6 @@
 
 namespace tidemark::reports {
 
-// Puts the metrics of all GPUs together.
-
 std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report) {
   std::map<std::uint32_t, std::vector<Measured>> made;
   for (const MetricRow& row : report.metrics) {
@@ -69,8 +67,6 @@ Statistics slowest_of(const Report& report, const Measured& measured) {
   }
   return statistics_of(std::move(worst));
 }
-
-// What was measured: a table for each benchmark with a line a GPU, or one over all of them; plots.
 
 namespace {
 

@@ -12,8 +12,6 @@
 
 namespace tidemark::reports {
 
-// Charts as inline SVG elements; nothing where there is nothing to draw.
-
 bool AxisRange::is_finite() const { return std::isfinite(low) && std::isfinite(high - low); }
 
 AxisRange axis_range(const std::vector<double>& values) {

@@ -17,10 +17,6 @@ extern const std::string_view kPageStyle, kPageScript;
 /// "sha256-...": what a Content-Security-Policy knows them by.
 extern const std::string_view kPageStyleHash, kPageScriptHash;
 
-// Charts as inline SVG elements; nothing where there is nothing to draw.
-
-// The numbers along an axis of a chart.
-
 /// What an axis shows: the values and a little to spare.
 struct AxisRange {
   double low = 0, high = 0;
@@ -42,8 +38,6 @@ struct TimeTick {
 
 /// Round times within the range, in UTC: dates, or hours and minutes within two days.
 std::vector<TimeTick> time_ticks(const AxisRange& range);
-
-// Charts as inline SVG elements; nothing where there is nothing to draw.
 
 /// Names of columns stand upright above them.
 std::string svg_of(const HeatMap& map);
