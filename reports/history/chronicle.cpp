@@ -148,13 +148,6 @@ void add_cases(Chronicle& all, std::uint32_t launch, const LaunchFacts& facts) {
   }
 }
 
-/// What a case measures may change with it.
-std::string suite_of(const PastLaunch& launch) {
-  for (const Factor& factor : launch.factors)
-    if (factor.name == "suite_tree") return factor.value;
-  return {};
-}
-
 }  // namespace
 
 const std::vector<std::string>& setup_names() {
@@ -231,7 +224,8 @@ void miss_lost_numbers(Chronicle& all) {
     std::set<std::pair<std::string, std::string>> numbered;  // level and suite of launches
     for (PastResults& past : pasts) {
       PastLaunch& launch = all.launches[past.launch];
-      const std::pair of{launch.level, suite_of(launch)};
+      // What a case measures may change with the suite.
+      const std::pair of{launch.level, setup_value(all, past.launch, "suite_tree")};
       if (past.numbered) numbered.insert(of);
       if (past.numbered || past.passed == 0 || !numbered.contains(of)) continue;
       if (past.verdicts.empty()) past.verdicts.assign(launch.gpus.size(), Verdict::pass);
