@@ -12,17 +12,16 @@
 namespace tidemark::reports {
 namespace {
 
-/// Every GPU of every series, judged against the other GPUs of its series.
-struct GpuEffects {
-  std::vector<Effects> by_series;  // empty where there are too few GPUs
-};
+/// Every GPU of every series, judged against the other GPUs of its series: by series, empty where
+/// there are too few GPUs.
+using GpuEffects = std::vector<Effects>;
 
 /// The few GPUs of one metric say nothing of how far one of them lies off by chance where each side
 /// has one launch; those of all metrics of a unit do.
 void test_untested(const std::vector<Series>& all, GpuEffects& made) {
   std::map<std::string_view, std::vector<Effect*>> by_unit;
   for (std::size_t i = 0; i < all.size(); ++i)
-    for (Effect& effect : made.by_series[i].rows)
+    for (Effect& effect : made[i].rows)
       if (std::isnan(effect.p)) by_unit[all[i].unit].push_back(&effect);
   for (const auto& [unit, effects] : by_unit) test_single_launches(effects);
 }
@@ -32,16 +31,16 @@ GpuEffects gpu_effects(const std::vector<Series>& all) {
   GpuEffects made;
   std::vector<double> p;
   for (const Series& series : all) {
-    made.by_series.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
-                                 ? Effects{}
-                                 : moderated_effects(series.goodness));
+    made.push_back(series.gpus.size() < kFewestGpus || !series.unfit.empty()
+                       ? Effects{}
+                       : moderated_effects(series.goodness));
   }
   test_untested(all, made);
-  for (const Effects& effects : made.by_series)
+  for (const Effects& effects : made)
     for (const Effect& effect : effects.rows) p.push_back(effect.p);
   const std::vector<double> q = false_discovery_rates(p);
   std::size_t at = 0;
-  for (Effects& effects : made.by_series) {
+  for (Effects& effects : made) {
     for (Effect& effect : effects.rows) effect.q = q[at++];
   }
   return made;
@@ -142,8 +141,8 @@ GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy) 
   const GpuEffects gpus = gpu_effects(all);
   UnsteadyGpus unsteady;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus.by_series[i], policy);
-    note_unsteady(unsteady, all[i], gpus.by_series[i], verdicts);
+    const std::vector<SpeedVerdict> verdicts = judge_gpus(all[i], gpus[i], policy);
+    note_unsteady(unsteady, all[i], gpus[i], verdicts);
     std::vector<bool> left_out = left_out_of(verdicts);
     // Where most changed, they are the case, and the few that did not stay in its mean.
     if (2 * std::ranges::count(left_out, true) >= static_cast<std::ptrdiff_t>(left_out.size())) {
@@ -153,7 +152,7 @@ GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy) 
     for (std::size_t gpu = 0; gpu < left_out.size(); ++gpu) {
       if (all[i].partial[gpu]) left_out[gpu] = true;
     }
-    add_gpu_findings(made, all[i], gpus.by_series[i], verdicts);
+    add_gpu_findings(made, all[i], gpus[i], verdicts);
     made.left_out.push_back(std::move(left_out));
   }
   for (const auto& [number, gpu] : unsteady)
