@@ -51,6 +51,13 @@ std::string file_text(const std::string& path, std::size_t most, const std::stri
   return text;
 }
 
+void sync_folder(const std::string& path) {
+  const int opened = ::open(path.empty() ? "." : path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  ::fsync(opened);
+  ::close(opened);
+}
+
 void remove_on_disk(const std::vector<std::string>& paths, int open) {
   try {
     on_disk(paths.back(), kDiskSecondsAtEnd, [paths, open] {

@@ -77,6 +77,10 @@ bool is_there(const std::string& path);
 std::string file_text(const std::string& path, std::size_t most, const std::string& name,
                       std::string_view hint, bool to_hole = false);
 
+/// Makes the names in a folder durable; the empty path is the working directory. Some network file
+/// systems cannot do it; files that are synced themselves are whole either way.
+void sync_folder(const std::string& path);
+
 /// Removes files, and folders that are empty, in this order, once `open` is closed. What cannot be
 /// removed stays.
 void remove_on_disk(const std::vector<std::string>& paths, int open = -1);

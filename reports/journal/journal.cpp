@@ -204,14 +204,6 @@ bool sees_journal(const std::string& folder, std::uint32_t rank, const std::stri
 
 namespace {
 
-/// The new name is durable only once the folder is.
-void sync_folder(const std::string& folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  ::fsync(fd);  // some file systems refuse it; the journal itself is synced by append
-  ::close(fd);
-}
-
 /// The rank in "rank-00012.jsonl".
 std::optional<std::uint32_t> rank_of(std::string_view name) {
   constexpr std::string_view kBefore = "rank-", kAfter = ".jsonl";
@@ -267,7 +259,7 @@ int created(const std::string& folder, const std::string& path) {
            "give an --out in a folder that can be written");
   }
   ::flock(fd, LOCK_EX | LOCK_NB);  // some file systems have no locks
-  sync_folder(folder);
+  sync_folder(folder);             // the new name is durable only once the folder is
   return fd;
 }
 

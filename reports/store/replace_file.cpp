@@ -15,6 +15,7 @@
 #include <optional>
 #include <system_error>
 
+#include "reports/base/disk.hpp"
 #include "reports/base/error.hpp"
 #include "reports/base/process_state.hpp"
 
@@ -49,13 +50,7 @@ bool is_left_behind(const std::string& path, std::string_view pid_text) {
 }
 
 void sync_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const int opened =
-      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return;
-  // Some network file systems cannot sync a folder; the file is whole either way.
-  ::fsync(opened);
-  ::close(opened);
+  sync_folder(std::filesystem::path(path).parent_path().string());
 }
 
 }  // namespace
