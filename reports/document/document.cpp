@@ -16,6 +16,14 @@ Line virtual_banner() {
   return {.as = Line::As::banner, .text = {ours(std::string(kText))}, .heading = kText.size()};
 }
 
+Line warning(std::string text, std::size_t heading, std::size_t indent) {
+  return {.as = Line::As::banner,
+          .text = {std::move(text)},
+          .heading = heading,
+          .tone = Tone::warn,
+          .indent = indent};
+}
+
 Line waiver_line(const std::string& text, bool attention) {
   constexpr std::string_view kHeading = "waiver";
   return {.text = {"waiver ", text},

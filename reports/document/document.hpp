@@ -266,6 +266,9 @@ struct Line {
 /// Said in the head of everything that the virtual device made.
 Line virtual_banner();
 
+/// What has to be known before the rest is believed; its heading ends at `heading` characters.
+Line warning(std::string text, std::size_t heading, std::size_t indent = 8);
+
 /// What came of a waiver.
 Line waiver_line(const std::string& text, bool attention);
 

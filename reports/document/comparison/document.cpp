@@ -29,11 +29,7 @@ void add_head(Document& made, const Comparison& comparison) {
   made.head.add(Line{.text = {"cause: ", cause_text(comparison)}, .indent = 7});
   if (made.is_virtual) made.head.add(virtual_banner());
   for (const std::string& line : warnings_of(comparison)) {
-    made.head.add(Line{.as = Line::As::banner,
-                       .text = {line},
-                       .heading = line.find(':') + 1,
-                       .tone = Tone::warn,
-                       .indent = 8});
+    made.head.add(warning(line, line.find(':') + 1));
   }
   made.head.add(Line{.text = {ours(results_text(comparison))}});
   made.head.add(Line{.text = {ours(speed_text(comparison))}});

@@ -18,11 +18,7 @@ constexpr Most kMost = {.terminal = 20, .page = 100};  // of a kind
 constexpr std::size_t kIndent = 5;
 
 Line banner(std::string_view heading, const std::string& text) {
-  return {.as = Line::As::banner,
-          .text = {fmt::format("{} {}", heading, text)},
-          .heading = heading.size(),
-          .tone = Tone::warn,
-          .indent = kIndent};
+  return warning(fmt::format("{} {}", heading, text), heading.size(), kIndent);
 }
 
 /// The newest ones are the ones that something can still be done about.

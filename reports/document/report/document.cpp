@@ -28,11 +28,7 @@ std::string counts_of(const Summary& summary) {
 }
 
 Line banner(std::string_view heading, const std::string& text) {
-  return {.as = Line::As::banner,
-          .text = {fmt::format("{}: {}", heading, text)},
-          .heading = heading.size() + 1,
-          .tone = Tone::warn,
-          .indent = 8};
+  return warning(fmt::format("{}: {}", heading, text), heading.size() + 1);
 }
 
 std::string rows_text(const Report& report) {
