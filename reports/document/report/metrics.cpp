@@ -111,21 +111,19 @@ constexpr std::array kColumns{RowColumn{&Row::metric, {"metric"}},
 
 /// Without the columns that no row has anything in.
 TextTable table_of(const std::vector<std::vector<Row>>& metrics) {
-  TextTable made{.id = {}};
-  for (const auto& rows : metrics) made.rows.resize(made.rows.size() + rows.size());
-  for (const RowColumn& column : kColumns) {
-    bool any = false;
-    for (const auto& rows : metrics) {
-      for (const Row& row : rows) any = any || !(row.*column.cell).empty();
-    }
-    if (!any) continue;
-    made.columns.push_back(column.heading);
-    std::size_t i = 0;
-    for (const auto& rows : metrics) {
-      for (const Row& row : rows) {
-        const std::string& text = row.*column.cell;
-        made.rows[i++].push_back(text_cell(text.empty() ? "-" : text));
-      }
+  TextTable made;
+  std::vector<const Row*> lines;
+  for (const std::vector<Row>& rows : metrics) {
+    for (const Row& row : rows) lines.push_back(&row);
+  }
+  made.rows.resize(lines.size());
+  for (const auto& [cell, heading] : kColumns) {
+    if (std::ranges::all_of(lines, [&](const Row* line) { return (line->*cell).empty(); }))
+      continue;
+    made.columns.push_back(heading);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const std::string& text = lines[i]->*cell;
+      made.rows[i].push_back(text_cell(text.empty() ? "-" : text));
     }
   }
   return made;
