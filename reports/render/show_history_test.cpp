@@ -15,18 +15,6 @@ namespace {
 
 History stepped() { return history_of(step_chronicle(20, 12, 0.95), {}); }
 
-/// Every text of every launch is hostile.
-History hostile() {
-  Chronicle all;
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    Report report = hostile_report();
-    report.launch.run_id += fmt::format("{}", i);
-    report.launch.created_unix_s += i;
-    record_launch(all, facts_of(report, "<script>" + kHostileText));
-  }
-  return history_of(std::move(all), {});
-}
-
 TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
   const std::string text = show_history(stepped(), {.columns = 200});
   for (const char* part :
@@ -133,7 +121,7 @@ TEST(ShowHistory, LongListsAreCappedUnlessAllIsAskedFor) {
 }
 
 TEST(ShowHistory, NothingThatAReportHoldsDrivesTheTerminal) {
-  const std::string text = show_history(hostile(), {.all = true});
+  const std::string text = show_history(hostile_history(), {.all = true});
   EXPECT_TRUE(std::all_of(text.begin(), text.end(),
                           [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
@@ -155,7 +143,7 @@ TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
 }
 
 TEST(HistoryJson, TextThatIsNoTextIsStillJson) {
-  EXPECT_EQ(nlohmann::json::parse(history_json(hostile(), {})).at("launches").size(), 8U);
+  EXPECT_EQ(nlohmann::json::parse(history_json(hostile_history(), {})).at("launches").size(), 8U);
 }
 
 TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
@@ -171,7 +159,7 @@ TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
 }
 
 TEST(HistoryCsv, EveryLineHasAsManyFields) {
-  const std::string text = history_csv(hostile());
+  const std::string text = history_csv(hostile_history());
   std::size_t fields = 0, first = 0;
   bool inside = false;
   for (const char c : text) {

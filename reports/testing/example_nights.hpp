@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "reports/history/history.hpp"
+#include "reports/testing/hostile_report.hpp"
 
 namespace tidemark::reports {
 
@@ -63,6 +64,19 @@ inline Chronicle step_chronicle(std::uint32_t nights, std::uint32_t step, double
         made, night(i, {level, level + 2, level - 3, level + 1}, i >= step ? "590.1" : "580.1"));
   }
   return made;
+}
+
+/// Every text of every launch is hostile; all metrics halve.
+inline History hostile_history() {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    Report report = hostile_report();
+    report.launch.run_id += fmt::format("{}", i);
+    report.launch.created_unix_s += i;
+    for (MetricRow& metric : report.metrics) metric.median *= i < 4 ? 1 : 0.5;
+    record_launch(all, facts_of(report, kHostileText + fmt::format("{}", i)));
+  }
+  return history_of(std::move(all), {});
 }
 
 }  // namespace tidemark::reports

@@ -1,11 +1,16 @@
 // Programs that share nothing with ours, which tests give our output to.
 #pragma once
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <initializer_list>
 #include <string>
+
+#include "reports/base/scratch_folder.hpp"
 
 namespace tidemark::reports {
 
@@ -40,5 +45,21 @@ inline std::string output_of(const std::string& command) {
   pclose(pipe);
   return made;
 }
+
+/// What cmark-gfm makes of Markdown, in which nothing of a report became markup; empty without it.
+inline std::string harmless_html_of(const std::string& markdown) {
+  if (first_program({"cmark-gfm"}).empty()) return {};
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("a.md")) << markdown;
+  std::string html =
+      output_of(fmt::format("cmark-gfm --unsafe -e table -e autolink {}", scratch.file("a.md")));
+  for (const char* bad : {"<script", "<img", "<svg", "<a ", "<!--", "\x1b", "</title>"}) {
+    EXPECT_EQ(html.find(bad), std::string::npos) << bad << "\n" << html;
+  }
+  EXPECT_NE(html.find("&lt;script&gt;"), std::string::npos) << html;
+  return html;
+}
+
+inline constexpr const char* kNoCmark = "no cmark-gfm: what becomes of Markdown was not tried";
 
 }  // namespace tidemark::reports

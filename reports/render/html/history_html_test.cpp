@@ -39,18 +39,6 @@ History remarkable() {
   return history_of(std::move(all), {});
 }
 
-std::string hostile_page() {
-  Chronicle all;
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    Report report = hostile_report();
-    report.launch.run_id += fmt::format("{}", i);
-    report.launch.created_unix_s += i;
-    for (MetricRow& metric : report.metrics) metric.median *= i < 4 ? 1 : 0.5;
-    record_launch(all, facts_of(report, kHostileText + fmt::format("{}", i)));
-  }
-  return html(history_of(std::move(all), {}), {.all = true, .refused = {kHostileText}});
-}
-
 TEST(HistoryHtml, HoldsChangesCasesChartsAndLaunches) {
   const std::string text = html(remarkable(), {.refused = {"x.h5: is empty"}});
   for (const char* part :
@@ -100,12 +88,7 @@ TEST(HistoryHtml, ChartsAreCappedUnlessAllIsAskedFor) {
   EXPECT_FALSE(has(html(made, {.all = true}), "more charts"));
 }
 
-TEST(HistoryHtml, NamesNothingOutsideOfItself) {
-  const std::string text = html(remarkable(), {});
-  for (const char* outside : {"http:", "https:", "//cdn", "url(", "@import", " src="}) {
-    EXPECT_FALSE(has(text, outside)) << outside;
-  }
-}
+TEST(HistoryHtml, NamesNothingOutsideOfItself) { expect_nothing_outside(html(remarkable(), {})); }
 
 TEST(LineChart, LaunchesStandWhereTheirTimeIs) {
   const std::string svg = svg_of(LineChart{.title = "rate",
@@ -177,23 +160,8 @@ TEST(HistoryHtmlInChromium, WithoutItsScriptThePageStillShowsEverything) {
 
 TEST(HistoryHtmlInChromium, NothingHostileBecomesMarkup) {
   if (browser().empty()) GTEST_SKIP() << kNoBrowser;
-  const auto said =
-      seen(hostile_page(),
-           {"document.scripts.length",
-            "[...document.querySelectorAll(\"*\")].flatMap(e => [...e.attributes]).filter(a => "
-            "a.name.startsWith(\"on\") || a.name === \"src\" || a.name === \"style\").length",
-            "document.querySelectorAll(\"img, iframe, object, link, base, form\").length",
-            "document.title.startsWith(\"tidemark history: \")",
-            "[...document.links].every(a => a.hash !== \"\" && a.protocol === \"file:\")",
-            "document.body.textContent.includes(\"<script>\")"});
-  EXPECT_EQ(said[0], 1);
-  EXPECT_EQ(said[1], 0);
-  EXPECT_EQ(said[2], 0);
-  EXPECT_EQ(said[3], true);
-  EXPECT_EQ(said[4], true);
-  EXPECT_EQ(said[5], true);
-  EXPECT_EQ(said.back()["requests"].size(), 1U) << said.back();
-  EXPECT_EQ(said.back()["messages"], nlohmann::json::array());
+  expect_harmless(html(hostile_history(), {.all = true, .refused = {kHostileText}}),
+                  "tidemark history: ");
 }
 
 }  // namespace

@@ -120,12 +120,7 @@ TEST(ShowHtml, ANumberOfACaseThatDidNotPassIsAHollowDot) {
   EXPECT_TRUE(has(html(report), "not a pass: does not count"));
 }
 
-TEST(ShowHtml, NamesNothingOutsideOfItself) {
-  const std::string text = html(example());
-  for (const char* outside : {"http:", "https:", "//cdn", "url(", "@import", " src="}) {
-    EXPECT_FALSE(has(text, outside)) << outside;
-  }
-}
+TEST(ShowHtml, NamesNothingOutsideOfItself) { expect_nothing_outside(html(example())); }
 
 TEST(ShowHtml, IsCappedUnlessAllIsAskedFor) {
   Report report = example();
@@ -204,29 +199,15 @@ TEST(ShowHtmlInChromium, ThePolicyForbidsWhatTheEscapesDoNot) {
 
 TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
   if (browser().empty()) GTEST_SKIP() << kNoBrowser;
+  const std::string page = html(hostile_report());
+  expect_harmless(page, "tidemark FAIL: ");
   const std::string tags =
       "[...new Set([...document.querySelectorAll(\"*\")].map(e => e.localName))].sort().join()";
-  const std::string attributes =
-      "[...document.querySelectorAll(\"*\")].flatMap(e => [...e.attributes]).filter(a => "
-      "a.name.startsWith(\"on\") || a.name === \"src\" || a.name === \"style\").length";
-  const auto said = seen(html(hostile_report()),
-                         {tags, attributes, "document.scripts.length",
-                          "document.title.startsWith(\"tidemark FAIL: \")",
-                          "[...document.links].every(a => a.hash !== \"\" && a.protocol === "
-                          "\"file:\")",
-                          "document.body.textContent.includes(\"<script>\")"});
-  EXPECT_EQ(said[0],
+  EXPECT_EQ(seen(page, {tags})[0],
             "a,body,button,circle,code,dd,details,div,dl,dt,figcaption,figure,h1,h2,h3,head,"
             "header,html,"
             "li,meta,nav,p,path,rect,script,section,span,style,summary,svg,table,tbody,td,"
             "text,th,thead,title,tr,ul");
-  EXPECT_EQ(said[1], 0);
-  EXPECT_EQ(said[2], 1);
-  EXPECT_EQ(said[3], true);
-  EXPECT_EQ(said[4], true);
-  EXPECT_EQ(said[5], true);
-  EXPECT_EQ(said.back()["requests"].size(), 1U) << said.back();
-  EXPECT_EQ(said.back()["messages"], Json::array());
 }
 
 }  // namespace
