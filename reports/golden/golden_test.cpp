@@ -97,6 +97,13 @@ TEST(GoldenReport, OfANewerMajorVersionWouldBeRefused) {
                         kSchemaMajor + 1, kSchemaMajor, kSchemaMinor));
 }
 
+TEST(GoldenView, OfAWholeLaunchSaysWhatItSaidInEachFormat) {
+  for (const GoldenView& view : kGoldenViews) {
+    EXPECT_EQ(text_of(view), bytes_of_file(view.file))
+        << view.file << ", after a change of words: build/tests/make_golden reports/golden";
+  }
+}
+
 using Json = nlohmann::json;
 
 /// What readers rely on: by table and column, type, size, unit and reference.

@@ -42,14 +42,6 @@ for row in (row for row in table if row["kind"] != "sm"):
             "5 gemm.distributed.speed node07.acme.example 1 pass 12  rate 691 TFLOP/s 1710 3\n");
 }
 
-TEST(ShowCsv, HasALineAnSmBehindTheResults) {
-  const std::string text = show(example(), {.format = Format::csv});
-  EXPECT_TRUE(
-      text.ends_with(",cuda,,,sm,node07.acme.example,1,GPU-77aa88bb-0000-1111-2222-333344445555,"
-                     "580.105.08,,,,8,1,,,,,,,,,,,,,,,,2\n"))
-      << text;
-}
-
 TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
   const std::string text = show(slowed_report(), {.format = Format::csv});
   std::size_t named = 0;

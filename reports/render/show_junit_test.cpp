@@ -28,41 +28,6 @@ std::string said_of(const std::string& document, const std::string& python,
       fmt::format("{} {} {} 2>&1", python, scratch.file("read.py"), scratch.file("junit.xml")));
 }
 
-TEST(ShowJunit, HasASuiteANodeAndATestACase) {
-  const std::string text = junit(example());
-  EXPECT_TRUE(has(text,
-                  "<testsuites name=\"tidemark\" tests=\"4\" failures=\"1\" errors=\"0\" "
-                  "time=\"3.000000\">"))
-      << text;
-  EXPECT_TRUE(has(text,
-                  "<testsuite id=\"1\" name=\"node07.acme.example\" "
-                  "hostname=\"node07.acme.example\" timestamp=\"2026-09-01T00:00:00\" "
-                  "tests=\"3\" failures=\"1\""))
-      << text;
-  EXPECT_TRUE(has(text,
-                  "<testcase classname=\"node07.acme.example\" name=\"load.tile.2d\" "
-                  "time=\"1.000000\"/>"))
-      << text;
-}
-
-TEST(ShowJunit, AFailureSaysWhereWhatAndHowToReplay) {
-  EXPECT_TRUE(
-      has(junit(example()),
-          "<failure type=\"fail\" message=\"fail: 1 of 12 rows moved wrong bytes\">"
-          "fail on GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): 1 of 12 rows moved "
-          "wrong bytes\n  replay: tidemark run --cases zfill.corner --seed "
-          "0xfedcba9876543210 --gpus GPU-77aa88bb-0000-1111-2222-333344445555\n</failure>"));
-}
-
-TEST(ShowJunit, AFailureSaysHowToRunItsRowAlone) {
-  const std::string text =
-      show(example(), {.format = Format::junit, .replayed_by = [](std::uint32_t result) {
-                         return fmt::format("tidemark replay a.h5 --result {}", result);
-                       }});
-  EXPECT_TRUE(has(text, "-333344445555\n  program: tidemark replay a.h5 --result 3\n</failure>"))
-      << text;
-}
-
 TEST(ShowJunit, WhatWasSlowedOnPurposeIsATestThatIsNoPass) {
   EXPECT_TRUE(has(junit(slowed_report()),
                   "<testcase classname=\"tidemark.launch\" name=\"nothing was slowed on purpose\" "

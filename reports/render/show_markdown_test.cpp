@@ -16,35 +16,6 @@ namespace {
 
 std::string markdown(const Report& report) { return show(report, {.format = Format::markdown}); }
 
-TEST(ShowMarkdown, SaysVerdictFindingReplayMeasurementAndOrigin) {
-  const std::string text = markdown(example());
-  for (const char* part :
-       {"## tidemark: FAIL\n\n3 cases x 2 GPUs: 5 pass, 1 fail (6 planned)\n",
-        "**FAIL** `zfill.corner` on `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)`<br>\n"
-        "`1 of 12 rows moved wrong bytes`\n",
-        "```sh\ntidemark run --cases zfill.corner --seed 0xfedcba9876543210 --gpus "
-        "GPU-77aa88bb-0000-1111-2222-333344445555\n```\n",
-        "| `gemm.distributed.speed` | `rate` | 2 of 2 | 696 | 691 | 701 | `TFLOP/s` |\n",
-        "- level: `quick  seed 0xfedcba9876543210  device cuda  ranks 2 of 2 reported`\n"}) {
-    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
-  }
-}
-
-TEST(ShowMarkdown, AFailureSaysHowToRunItsRowAlone) {
-  const std::string text =
-      show(example(), {.format = Format::markdown, .replayed_by = [](std::uint32_t result) {
-                         return fmt::format("tidemark replay a.h5 --result {}", result);
-                       }});
-  EXPECT_TRUE(has(text, "\nprogram:\n\n```sh\ntidemark replay a.h5 --result 3\n```\n")) << text;
-}
-
-TEST(ShowMarkdown, SaysWhichSmsWereVisitedAndWhereRowsFailed) {
-  EXPECT_TRUE(has(markdown(example()),
-                  "\nSMs: 2 of 132 visited on each of 2 GPUs\n\n"
-                  "- `GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb): SM 2: 1 of 8 rows "
-                  "failed`\n\n"));
-}
-
 TEST(ShowMarkdown, OfAMixedFleetNamesTheSmThatFailed) {
   Report report = example();
   report.sms.clear();

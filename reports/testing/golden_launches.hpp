@@ -1,12 +1,15 @@
-// The launches that the reports in this folder are of: whole, ended early, and without results; and
-// the first of them as the next version of the schema may write it.
+// The launches that the golden reports are of: whole, ended early, and without results; the first
+// of them as the next version of the schema may write it, and as show has it in each format.
 #pragma once
 
+#include <fmt/format.h>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/newer_report.hpp"
@@ -47,6 +50,27 @@ inline constexpr std::array<GoldenLaunch, 3> kGoldenLaunches = {{
 inline Report report_of(const GoldenLaunch& golden) {
   return assemble(golden.journals(),
                   {.anonymize = false, .incomplete_reason = std::string(golden.incomplete_reason)});
+}
+
+/// What show says of the first of them, a file each format.
+struct GoldenView {
+  std::string_view file;
+  Format format;
+};
+
+inline constexpr std::array<GoldenView, 5> kGoldenViews = {{
+    {"whole.txt", Format::terminal},
+    {"whole.md", Format::markdown},
+    {"whole.csv", Format::csv},
+    {"whole.json", Format::json},
+    {"whole.junit.xml", Format::junit},
+}};
+
+inline std::string text_of(const GoldenView& view) {
+  return show(report_of(kGoldenLaunches[0]),
+              {.format = view.format, .replayed_by = [](std::uint32_t result) {
+                 return fmt::format("tidemark replay whole.h5 --result {}", result);
+               }});
 }
 
 inline constexpr std::string_view kNewerMinor = "newer_minor.h5";

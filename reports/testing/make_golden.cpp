@@ -1,4 +1,5 @@
-// make_golden FOLDER: writes the golden reports anew, after a change of the schema.
+// make_golden FOLDER: writes the golden reports anew, after a change of the schema, and what show
+// says of one, after a change of its words.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -20,11 +21,17 @@ int main(int argc, char** argv) {
                                       tidemark::reports::NameInUse::replace);
       fmt::print("{}\n", path);
     }
-    const std::string path = fmt::format("{}/{}", argv[1], tidemark::reports::kNewerMinor);
-    std::ofstream file(path, std::ios::binary);
-    file << tidemark::reports::image_of_newer_minor();
-    if (!file.flush()) throw tidemark::reports::ReportError(path + ": cannot be written");
-    fmt::print("{}\n", path);
+    const auto write = [&](std::string_view name, const std::string& bytes) {
+      const std::string path = fmt::format("{}/{}", argv[1], name);
+      std::ofstream file(path, std::ios::binary);
+      file << bytes;
+      if (!file.flush()) throw tidemark::reports::ReportError(path + ": cannot be written");
+      fmt::print("{}\n", path);
+    };
+    write(tidemark::reports::kNewerMinor, tidemark::reports::image_of_newer_minor());
+    for (const tidemark::reports::GoldenView& view : tidemark::reports::kGoldenViews) {
+      write(view.file, text_of(view));
+    }
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "make_golden: {}\n", error.what());
