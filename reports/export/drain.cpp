@@ -19,10 +19,6 @@ namespace {
 constexpr std::size_t kLongestReason = 128;  // what Slurm's tools show of a reason
 constexpr std::size_t kNamed = 2;            // cases and Xids of one GPU
 
-std::string_view host_of(const Report& report, const GpuRow& gpu) {
-  return gpu.node_id == kNoRow ? "" : report.text(report.nodes[gpu.node_id].hostname);
-}
-
 /// What may stand in a command line that a script makes of it: the name of one GPU, or of one host
 /// with or without its domain. scontrol takes "ALL", in any case, for every node; an address would
 /// lose all behind its first dot.
@@ -156,7 +152,7 @@ Exported drain_of(const Report& report) {
   for (const GpuRow& gpu : report.gpus) {
     const std::string reason = reason_of(report, gpu, by_case);
     if (reason.empty()) continue;
-    const std::string_view host = host_of(report, gpu);
+    const std::string_view host = host_of(report, gpu.gpu_id);
     const std::string_view uuid = gpu.uuid.view();
     if (is_name(host) && is_name(uuid))
       list.text += fmt::format("{}\t{}\t{}\n", host, uuid, reason);

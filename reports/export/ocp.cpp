@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "reports/base/words.hpp"
@@ -78,22 +78,17 @@ Json software_of(const Report& report) {
   };
   add("tidemark", report.launch.tool_version, provenance_of(report, "git_hash"), "APPLICATION");
   // All GPUs of a launch have their own line where they differ.
-  std::map<std::pair<std::string, std::string>, bool> seen;
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  const auto each = [&](const char* name, std::uint32_t text, const char* type) {
+    const std::string_view version = report.text(text);
+    if (seen.emplace(name, version).second) add(name, version, "", type);
+  };
   for (const GpuRow& gpu : report.gpus) {
-    const auto each = [&](const char* name, std::uint32_t text, const char* type) {
-      const std::string version(report.text(text));
-      if (!seen[{name, version}]) add(name, version, "", type);
-      seen[{name, version}] = true;
-    };
     each("NVIDIA driver", gpu.driver, "SYSTEM");
     each("VBIOS", gpu.vbios, "FIRMWARE");
     each("NCCL", gpu.nccl, "APPLICATION");
   }
-  for (const NodeRow& node : report.nodes) {
-    const std::string kernel(report.text(node.kernel));
-    if (!seen[{"kernel", kernel}]) add("kernel", kernel, "", "SYSTEM");
-    seen[{"kernel", kernel}] = true;
-  }
+  for (const NodeRow& node : report.nodes) each("kernel", node.kernel, "SYSTEM");
   return made;
 }
 
