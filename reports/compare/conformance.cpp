@@ -28,6 +28,10 @@ double newest_of(const Pairing& pairing) {
   return newest;
 }
 
+void add_driver(GpuNames& made, std::string_view driver) {
+  if (std::ranges::find(made.drivers, driver) == made.drivers.end()) made.drivers.push_back(driver);
+}
+
 /// As the last launch has it that has the GPU, with all drivers that it had after the change.
 GpuNames names_of(const Pairing& pairing, std::size_t gpu) {
   GpuNames made;
@@ -42,9 +46,7 @@ GpuNames names_of(const Pairing& pairing, std::size_t gpu) {
       made.host = facts.node;
     }
     const std::string_view driver = facts.values.empty() ? std::string_view() : facts.values[0];
-    if (std::ranges::find(made.drivers, driver) == made.drivers.end()) {
-      made.drivers.push_back(driver);
-    }
+    add_driver(made, driver);
   }
   return made;
 }
@@ -97,9 +99,7 @@ GpuNames Waiving::mean_of(const SpeedFinding& finding) const {
   made.drivers.clear();
   for (const std::uint32_t gpu : finding.mean_over) {
     for (const std::string_view driver : gpus_[gpu].drivers) {
-      if (std::ranges::find(made.drivers, driver) == made.drivers.end()) {
-        made.drivers.push_back(driver);
-      }
+      add_driver(made, driver);
     }
   }
   return made;
