@@ -117,12 +117,12 @@ TextTable table_of(const std::vector<std::vector<Row>>& metrics) {
     for (const Row& row : rows) lines.push_back(&row);
   }
   made.rows.resize(lines.size());
-  for (const auto& [cell, heading] : kColumns) {
-    if (std::ranges::all_of(lines, [&](const Row* line) { return (line->*cell).empty(); }))
+  for (const RowColumn& column : kColumns) {
+    if (std::ranges::all_of(lines, [&](const Row* line) { return (line->*column.cell).empty(); }))
       continue;
-    made.columns.push_back(heading);
+    made.columns.push_back(column.heading);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      const std::string& text = lines[i]->*cell;
+      const std::string& text = lines[i]->*column.cell;
       made.rows[i].push_back(text_cell(text.empty() ? "-" : text));
     }
   }

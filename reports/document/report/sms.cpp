@@ -98,8 +98,9 @@ std::vector<Visited> visited_groups(const Report& report) {
 }  // namespace
 
 std::span<const SmRow> sms_of(const Report& report, std::uint32_t gpu_id) {
-  const auto found = std::ranges::equal_range(report.sms, gpu_id, {}, &SmRow::gpu_id);
-  return {found.begin(), found.end()};
+  // equal_range() gives a subrange, which clang 14 does not take from libstdc++ 12.
+  return {std::ranges::lower_bound(report.sms, gpu_id, {}, &SmRow::gpu_id),
+          std::ranges::upper_bound(report.sms, gpu_id, {}, &SmRow::gpu_id)};
 }
 
 SmCount sm_count_of(const Report& report, std::uint32_t gpu_id) {
