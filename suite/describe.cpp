@@ -267,12 +267,12 @@ Json json_of(const Gemm& gemm) {
           {"deadline_s", gemm.deadline_s}};
 }
 
-Json json_of(const ConsumedOperand& operand) {
+Json json_of(const WgmmaOperand& operand) {
   return {{"major", operand.major == Major::k ? "k" : "mn"},
           {"swizzle", swizzle_bytes(operand.swizzle)},
           {"read_as", swizzle_bytes(operand.read_as)},
           {"base_offset", operand.base_offset},
-          {"destination_offset", operand.destination_offset}};
+          {"destination_offset", operand.offset}};
 }
 
 Json json_of(const TileConsume& op) {

@@ -260,7 +260,7 @@ TEST(Describe, WritesAConsumedTileWithBothOperands) {
   op.n = 32;
   op.k = 48;
   op.a = {.major = Major::mn, .swizzle = Swizzle::b64, .read_as = Swizzle::b32};
-  op.b = {.base_offset = 3, .destination_offset = 256};
+  op.b = {.base_offset = 3, .offset = 256};
   op.extent = {70, 40, 50};
   op.at = {-8, 2, 16};
   op.payload = {.seed = 9, .inverted = true};

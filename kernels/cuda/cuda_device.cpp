@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/consume/tile_consume.hpp"
 #include "kernels/cuda/consume/tile_read.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
@@ -36,7 +35,6 @@ class CudaDevice final : public Device {
 
  private:
   RunResult run_one(const Gemm& gemm) { return run_gemm(gemm); }
-  RunResult run_one(const TileConsume& consume) { return run_tile_consume(rows_, consume); }
   template <class RunAsProgram>
   RunResult run_one(const RunAsProgram& /*op*/) {
     throw Error("this operation runs as a program: make one of it with program_of()");

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark::kernels {
@@ -73,10 +74,31 @@ enum class Numbers : std::uint8_t {
   hash,      // source_element_word()
   small,     // hashed, of 0..4095 in the element type (u32, s32, f32): sums of them are exact
   counting,  // element i behind the guard is i modulo 4096, in the element type (the same)
+  // integer_of() the hash of each element, in the order of MmaType: products and sums are exact.
+  integers_f16,
+  integers_bf16,
+  integers_tf32,
+  integers_e4m3,
+  integers_e5m2,
+  integers_s8,
+  integers_u8,
 };
+
+constexpr Numbers integers_in(MmaType type) {
+  return static_cast<Numbers>(static_cast<std::uint32_t>(Numbers::integers_f16) +
+                              static_cast<std::uint32_t>(type));
+}
+static_assert(integers_in(MmaType::u8) == Numbers::integers_u8);
+
+/// The type of integers_*.
+constexpr MmaType mma_type(Numbers numbers) {
+  return static_cast<MmaType>(static_cast<std::uint32_t>(numbers) -
+                              static_cast<std::uint32_t>(Numbers::integers_f16));
+}
 
 /// Whether a source of `type` can hold `numbers`.
 constexpr bool can_hold(DataType type, Numbers numbers) {
+  if (numbers >= Numbers::integers_f16) return type == data_type(mma_type(numbers));
   return numbers == Numbers::hash || type == DataType::u32 || type == DataType::s32 ||
          type == DataType::f32;
 }
@@ -84,6 +106,14 @@ constexpr bool can_hold(DataType type, Numbers numbers) {
 /// 32-bit word `index` of a source allocation, guard included.
 constexpr std::uint32_t region_word(const Payload& payload, DataType type, Numbers numbers,
                                     std::uint64_t index) {
+  if (numbers >= Numbers::integers_f16) {
+    const MmaType mma = mma_type(numbers);
+    const std::uint32_t hash = source_element_word(payload, DataType::u8, index);
+    std::uint32_t word = 0;
+    for (std::uint32_t bit = 0; bit < 32; bit += 8 * element_bytes(mma))
+      word |= bits_of(mma, integer_of(mma, hash >> bit)) << bit;
+    return word;
+  }
   const std::uint32_t hash = source_element_word(payload, type, index);
   if (numbers == Numbers::hash) return hash;
   constexpr std::uint32_t kLargest = 4095;

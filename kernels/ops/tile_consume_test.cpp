@@ -6,7 +6,7 @@
 namespace tidemark::kernels {
 namespace {
 
-ConsumedOperand laid_out(Major major, Swizzle swizzle) {
+WgmmaOperand laid_out(Major major, Swizzle swizzle) {
   return {.major = major, .swizzle = swizzle, .read_as = swizzle};
 }
 
@@ -22,7 +22,7 @@ TileConsume with(Major major, Swizzle swizzle) {
 }
 
 TEST(TileConsumeDescriptor, KMajorIn128ByteRowsMovesInsideASpanAndThenByABox) {
-  const TileConsume op = with(Major::k, Swizzle::b128);
+  const Wgmma op = wgmma_of(with(Major::k, Swizzle::b128));
   const MatrixDescriptor second = descriptor(op, GemmOperand::a, 1, 2048);
   EXPECT_EQ(second.start, 2048U + 32);
   EXPECT_EQ(second.leading, 16U);
@@ -31,7 +31,7 @@ TEST(TileConsumeDescriptor, KMajorIn128ByteRowsMovesInsideASpanAndThenByABox) {
 }
 
 TEST(TileConsumeDescriptor, KMajorUnswizzledColumnsAreBoxes) {
-  const TileConsume op = with(Major::k, Swizzle::none);
+  const Wgmma op = wgmma_of(with(Major::k, Swizzle::none));
   const MatrixDescriptor second = descriptor(op, GemmOperand::b, 1, 2048);
   EXPECT_EQ(second.start, 2048U + 2 * 32 * 16);
   EXPECT_EQ(second.leading, 32U * 16);
@@ -39,7 +39,7 @@ TEST(TileConsumeDescriptor, KMajorUnswizzledColumnsAreBoxes) {
 }
 
 TEST(TileConsumeDescriptor, MnMajorIn64ByteRowsMovesBySixteenRows) {
-  const TileConsume op = with(Major::mn, Swizzle::b64);
+  const Wgmma op = wgmma_of(with(Major::mn, Swizzle::b64));
   const MatrixDescriptor second = descriptor(op, GemmOperand::a, 1, 2048);
   EXPECT_EQ(second.start, 2048U + 16 * 64);
   EXPECT_EQ(second.leading, 128U * 64);
@@ -47,7 +47,7 @@ TEST(TileConsumeDescriptor, MnMajorIn64ByteRowsMovesBySixteenRows) {
 }
 
 TEST(TileConsumeDescriptor, MnMajorUnswizzledExchangesTheOffsets) {
-  const TileConsume op = with(Major::mn, Swizzle::none);
+  const Wgmma op = wgmma_of(with(Major::mn, Swizzle::none));
   const MatrixDescriptor second = descriptor(op, GemmOperand::a, 1, 2048);
   EXPECT_EQ(second.start, 2048U + 16 * 16);
   EXPECT_EQ(second.leading, 128U);
@@ -55,19 +55,19 @@ TEST(TileConsumeDescriptor, MnMajorUnswizzledExchangesTheOffsets) {
 }
 
 TEST(TileConsumeDescriptor, SaysWhatTheCaseSays) {
-  TileConsume op = with(Major::k, Swizzle::b128);
+  Wgmma op = wgmma_of(with(Major::k, Swizzle::b128));
   op.b.read_as = Swizzle::b32;
   op.b.base_offset = 5;
   EXPECT_EQ(descriptor(op, GemmOperand::b, 0, 0).swizzle, Swizzle::b32);
   EXPECT_EQ(descriptor(op, GemmOperand::b, 0, 0).base_offset, 5U);
   EXPECT_FALSE(reads_as_written(op));
-  EXPECT_TRUE(reads_as_written(with(Major::k, Swizzle::b128)));
+  EXPECT_TRUE(reads_as_written(wgmma_of(with(Major::k, Swizzle::b128))));
 }
 
 TEST(TileConsumeBoxes, SplitARowIntoSpans) {
   TileConsume op = with(Major::k, Swizzle::b64);
   op.at = {3, 5, 16};
-  ASSERT_EQ(box_count(op, GemmOperand::b), 4U);
+  ASSERT_EQ(box_count(wgmma_of(op), GemmOperand::b), 4U);
   const TileLoad load = box_load(op, GemmOperand::b, 3);
   EXPECT_EQ(load.at[0], 16 + 3 * 32);
   EXPECT_EQ(load.at[1], 5);
@@ -79,52 +79,53 @@ TEST(TileConsumeBoxes, SplitARowIntoSpans) {
 
 TEST(TileConsumeWindow, StartsBOn1024AndMovesItByItsOffset) {
   TileConsume op = with(Major::k, Swizzle::b128);
-  op.a.destination_offset = 128;
-  op.b.destination_offset = 384;
-  EXPECT_EQ(tile_offset(op, GemmOperand::a), 1024U + 128);
-  EXPECT_EQ(tile_offset(op, GemmOperand::b), 1024U + 16384 + 1024 + 384);
-  EXPECT_EQ(window_bytes(op), 1024U + 16384 + 1024 + 384 + 8192 + 1024);
+  op.a.offset = 128;
+  op.b.offset = 384;
+  const Wgmma product = wgmma_of(op);
+  EXPECT_EQ(product.a.offset, 1024U + 128);
+  EXPECT_EQ(product.b.offset, 1024U + 16384 + 1024 + 384);
+  EXPECT_EQ(product_offset(product), 1024U + 16384 + 1024 + 384 + 8192 + 1024);
+  EXPECT_EQ(program_of(op).window, product_offset(product) + 64 * 32 * 4 + 1024);
 }
 
 TEST(TileConsumeSource, HoldsSmallIntegersThatTheInvertedPayloadNeverKeeps) {
-  TileConsume op = with(Major::k, Swizzle::b128);
-  TileConsume inverted = op;
-  inverted.payload.inverted = true;
-  for (std::uint64_t offset = 0; offset < 4096; offset += 2) {
-    const std::int32_t value = integer_of(op.type, source_bits(op, offset));
-    ASSERT_GE(value, -8);
-    ASSERT_LE(value, 7);
-    ASSERT_EQ(integer_of(op.type, source_bits(inverted, offset)), -1 - value);
+  for (std::uint64_t index = 0; index < 1024; ++index) {
+    const std::uint64_t hash = source_word({.seed = 4}, index / 2) >> (32 * (index % 2));
+    const auto word = [&](bool inverted, DataType type, Numbers numbers) {
+      return region_word({.seed = 4, .inverted = inverted}, type, numbers, index);
+    };
+    const std::uint32_t bf16 = word(false, DataType::bf16, Numbers::integers_bf16);
+    const std::uint32_t flipped = word(true, DataType::bf16, Numbers::integers_bf16);
+    for (const std::uint32_t bit : {0U, 16U}) {
+      const auto value = static_cast<std::int32_t>(hash >> bit & 15) - 8;
+      ASSERT_EQ(bf16 >> bit & 0xffffU, bits_of(MmaType::bf16, value));
+      ASSERT_EQ(flipped >> bit & 0xffffU, bits_of(MmaType::bf16, -1 - value));
+    }
+    const std::uint32_t e4m3 = word(false, DataType::u8, Numbers::integers_e4m3);
+    for (const std::uint32_t bit : {0U, 8U, 16U, 24U})
+      ASSERT_EQ(e4m3 >> bit & 0xffU,
+                bits_of(MmaType::e4m3, static_cast<std::int32_t>(hash >> bit & 7) - 4));
   }
 }
 
-TEST(TileConsumeSource, PacksElementsIntoWords) {
-  TileConsume op = with(Major::k, Swizzle::b128);
-  op.type = MmaType::e4m3;
-  const std::uint32_t word = source_element_word(op, 7);
-  for (std::uint32_t byte = 0; byte < 4; ++byte)
-    EXPECT_EQ(word >> (8 * byte) & 0xffU,
-              bits_of(op.type, integer_of(op.type, source_bits(op, 28 + byte))));
-}
-
 TEST(TileConsumeShape, RefusesWhatHasNoInstructionOrNoLayout) {
-  TileConsume op = with(Major::k, Swizzle::b128);
+  Wgmma op = wgmma_of(with(Major::k, Swizzle::b128));
   EXPECT_EQ(shape_refusal(op), "");
   op.n = 24;
   EXPECT_NE(shape_refusal(op), "");
-  op = with(Major::k, Swizzle::b128);
+  op = wgmma_of(with(Major::k, Swizzle::b128));
   op.k = 40;
   EXPECT_NE(shape_refusal(op), "");
-  op = with(Major::k, Swizzle::b128);
+  op = wgmma_of(with(Major::k, Swizzle::b128));
   op.k = 32;  // half a span
   EXPECT_NE(shape_refusal(op), "");
-  op = with(Major::mn, Swizzle::b128);  // 32 columns of B are half a span
+  op = wgmma_of(with(Major::mn, Swizzle::b128));  // 32 columns of B are half a span
   EXPECT_NE(shape_refusal(op), "");
-  op = with(Major::mn, Swizzle::b64);
+  op = wgmma_of(with(Major::mn, Swizzle::b64));
   op.type = MmaType::s8;
   EXPECT_NE(shape_refusal(op), "");
-  op = with(Major::k, Swizzle::b128);
-  op.a.destination_offset = 64;
+  op = wgmma_of(with(Major::k, Swizzle::b128));
+  op.a.offset = 64;
   EXPECT_NE(shape_refusal(op), "");
 }
 

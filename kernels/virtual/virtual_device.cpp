@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/consume/tile_consume.hpp"
 #include "kernels/virtual/consume/tile_read.hpp"
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/peer_tile.hpp"
@@ -21,9 +20,6 @@ namespace {
 struct Runner {
   Fault fault;
   RunResult operator()(const Gemm& gemm) const { return run_virtual_gemm(gemm, fault); }
-  RunResult operator()(const TileConsume& consume) const {
-    return run_virtual_tile_consume(consume, fault);
-  }
   template <class RunsAsProgram>
   RunResult operator()(const RunsAsProgram& /*op*/) const {
     throw Error("this operation runs as a program: make one of it with program_of()");

@@ -196,7 +196,7 @@ constexpr std::uint32_t kBelow = 1, kAbove = 2;
 
 // Lets the tile hang out along dimension `i`: below by about a third, above by an odd number.
 void hang_out(TileConsume& op, std::uint32_t i, std::uint32_t side) {
-  const std::uint32_t size[] = {kConsumeM, op.n, op.k};
+  const std::uint32_t size[] = {kWgmmaM, op.n, op.k};
   const auto on_16_bytes = static_cast<std::int32_t>(16 / element_bytes(op.type));
   if (side == kBelow) op.at[i] = -on_16_bytes;
   if (side == kAbove)
@@ -247,8 +247,8 @@ std::vector<Op> phase_rows(const RunContext&) {
       k_major.extent[2] = k_major.k + 37;
       TileConsume mn_major = consumed(MmaType::f16, Major::mn, Major::mn, swizzle, 64, 32);
       for (TileConsume* op : {&k_major, &mn_major}) {
-        op->a.destination_offset = 128 * phase;
-        op->b.destination_offset = 128 * ((phase + 3) % 8);
+        op->a.offset = 128 * phase;
+        op->b.offset = 128 * ((phase + 3) % 8);
         rows.emplace_back(*op);
       }
     }

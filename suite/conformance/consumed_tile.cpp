@@ -12,19 +12,19 @@ struct ConsumeDraws {
   }
 };
 
-ConsumedOperand random_operand(MmaType type, ConsumeDraws& draws) {
-  ConsumedOperand operand;
+WgmmaOperand random_operand(MmaType type, ConsumeDraws& draws) {
+  WgmmaOperand operand;
   if (element_bytes(type) == 2 && draws.below(2) == 0) operand.major = Major::mn;
   operand.swizzle = kEverySwizzle[draws.below(4)];
   operand.read_as = operand.swizzle;
-  operand.destination_offset = 128 * draws.below(8);
+  operand.offset = 128 * draws.below(8);
   return operand;
 }
 
 // A place for the tile anywhere between hanging out below and hanging out above, inner coordinates
 // on 16 bytes.
 void place_at_random(TileConsume& op, ConsumeDraws& draws) {
-  const std::array<std::uint32_t, 3> size{kConsumeM, op.n, op.k};
+  const std::array<std::uint32_t, 3> size{kWgmmaM, op.n, op.k};
   const auto on_16_bytes = static_cast<std::int32_t>(16 / element_bytes(op.type));
   for (std::size_t i = 0; i < 3; ++i) {
     op.extent[i] = size[i] / 2 + draws.below(size[i]);
@@ -44,7 +44,7 @@ TileConsume consumed(MmaType type, Major a, Major b, Swizzle swizzle, std::uint3
           .k = k,
           .a = {.major = a, .swizzle = swizzle, .read_as = swizzle},
           .b = {.major = b, .swizzle = swizzle, .read_as = swizzle},
-          .extent = {kConsumeM + 21, n + 27, k + 37},
+          .extent = {kWgmmaM + 21, n + 27, k + 37},
           .at = {a == Major::k ? 5 : inner, b == Major::k ? 3 : 2 * inner, inner},
           .payload = {}};
 }

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
 #include "suite/oracle/expectation.hpp"
@@ -41,11 +40,6 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
 /// one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
-/// At most one Miscompare for the result, one for each of its guards, one for the source and one
-/// for each line of the barrier ledger.
-std::vector<Miscompare> compare(const TileConsume& op, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 /// The same of a warp's read: at most one Miscompare for the lanes, one for the source, one for the

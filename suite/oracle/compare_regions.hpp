@@ -1,4 +1,5 @@
-// How bytes differ, region by region, and the miscompare that says so.
+// How bytes differ, and the miscompare that says so: what comparing has in common for all
+// operations.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +12,6 @@
 #include "suite/outcome.hpp"
 
 namespace tidemark::suite {
-
-// Compares what came back region by region, where one result holds several memories.
-
-/// A stretch of the bytes that are compared.
-struct Region {
-  std::string what;  // Miscompare::what
-  std::string name;  // for a person: "window of block 3"
-  std::size_t begin = 0, end = 0;
-};
-
-/// What is wrong in `actual`: one Miscompare for each region that differs, or a single one where
-/// the sizes do. The regions lie inside `expected`.
-std::vector<Miscompare> compare_regions(const std::vector<Region>& regions,
-                                        const std::vector<std::uint8_t>& expected,
-                                        const std::vector<std::uint8_t>& actual, std::uint32_t row);
-
-// How bytes differ, and the miscompare that says so: what comparing has in common for all
-// operations.
 
 using Bytes = std::vector<std::uint8_t>;
 

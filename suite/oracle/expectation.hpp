@@ -53,11 +53,6 @@ void refuse_undocumented(const TileLoad& load);
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare);
 
-/// The product of the two tiles as integer matrices, whatever the descriptors say: where they do
-/// not read what TMA wrote (reads_as_written), it is what must not come out.
-/// PTX ISA 9.0, 9.7.15.5.1.2 and 9.7.15.5.2; 5.5.3 for what lies outside a tensor.
-Expectation predict(const TileConsume& op);
-
 /// What lanes 0 to 31 read, 16 bytes each, pulled from the source by row and column.
 /// Throws Error for NaN fill.
 Expectation predict(const TileRead& read);

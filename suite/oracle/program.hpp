@@ -21,6 +21,12 @@ struct ExpectedTrace {
   std::uint64_t judged = ~std::uint64_t{0};
 };
 
+/// Program::products[number] stands at byte `offset` of a window.
+struct ExpectedProduct {
+  std::uint8_t number = 0;
+  std::uint32_t offset = 0;
+};
+
 /// The shared window of a CTA.
 struct ExpectedWindow {
   std::vector<std::uint8_t> bytes;
@@ -28,7 +34,8 @@ struct ExpectedWindow {
   std::vector<std::uint8_t> other;  // what each byte may be instead, while a copy that may have
                                     // landed was not seen to; empty: nothing
   std::vector<TileLoad> tiles;      // that landed in it, with destination_offset behind a guard
-  bool filled = false;              // to be stored from
+  std::vector<ExpectedProduct> products;
+  bool filled = false;  // to be stored from
 };
 
 struct ExpectedSnapshot {

@@ -66,6 +66,20 @@ u64 numbers(u64 low, u64 high, bool floats) {  // two of 0 to 4095
   return floats ? both.bits : (high & 4095) << 32 | (low & 4095);
 }
 )cu"},
+      {Part::host, "integers(", R"cu(
+u64 integers(u64 word, u32 bits, u32 exponents, u32 mantissa) {  // small ones in each `bits` of the word, as floats
+  u64 made = 0;
+  for (u32 at = 0; at < 64; at += bits) {
+    const int half = bits == 8 ? 4 : 8, value = (int)(word >> at & (2 * half - 1)) - half;
+    u64 size = value < 0 ? -value : value, power = 0;
+    while (size >> (power + 1)) ++power;
+    const u64 bias = (1u << (exponents - 1)) - 1;
+    const u64 magnitude = (bias + power) << mantissa | (size << mantissa >> power & ((1u << mantissa) - 1));
+    if (value != 0) made |= (magnitude | (u64)(value < 0) << (exponents + mantissa)) << at;
+  }
+  return made;
+}
+)cu"},
       {Part::function, "stop(", R"cu(
 __device__ void stop() { delay(1000000), stopped[blockIdx.x] = true; }  // only snapshots and cluster_sync follow
 )cu"},
@@ -378,6 +392,75 @@ __device__ void {}(u32 cta, u32 from, u32 to, u32 bytes, u32 b) {{
                       name, kMapPlaceAndBarrier, operation, element)};
 }
 
+// The words of an operand's matrix descriptor that do not change with the step, and how its start
+// address does: inside a span by 32 bytes, from there on by a box; MN-major by rows of K.
+std::string descriptor_in_code(const Wgmma& product, GemmOperand which) {
+  constexpr std::uint64_t kModes[] = {0, 3, 2, 1};
+  const MatrixDescriptor first = descriptor(product, which, 0, 0);
+  const WgmmaOperand& operand = operand_of(product, which);
+  const std::uint64_t word = std::uint64_t{first.leading >> 4} << 16 |
+                             std::uint64_t{first.stride >> 4} << 32 |
+                             std::uint64_t{first.base_offset} << 49 |
+                             kModes[static_cast<std::size_t>(first.swizzle)] << 62;
+  const std::uint32_t span = span_bytes(operand.swizzle);
+  const std::string moved = operand.major == Major::mn
+                                ? fmt::format("step * {}", step_elements(product.type) * span)
+                                : fmt::format("step * {0} / {1} * {2} + step * {0} % {1}",
+                                              kStepBytes, span, box_bytes(product, which));
+  return fmt::format("{:#x} | (start + {} + {} & 0x3ffff) >> 4", word, operand.offset, moved);
+}
+
+// All steps of a product. The registers of a warpgroup hold C as PTX ISA 9.0, 9.7.15.5.1.1 says.
+Item product_item(const Program& program, std::size_t number) {
+  const Wgmma& product = program.products[number];
+  const bool whole = is_integer(product.type), half = element_bytes(product.type) == 2;
+  const auto transposed = [](const WgmmaOperand& operand) { return operand.major == Major::mn; };
+  const std::string immediates = fmt::format(
+      "{}{}", whole ? "" : ", 1, 1",
+      half ? fmt::format(", {:d}, {:d}", transposed(product.a), transposed(product.b)) : "");
+  const std::uint32_t held = product.n / 2;
+  std::string registers, operands;
+  for (std::uint32_t i = 0; i < held; ++i) {
+    const std::string_view comma = i == 0 ? "" : i % 16 == 0 ? ",\n" : ",";
+    registers += fmt::format("{}%{}", comma, i);
+    operands += fmt::format("{}D({})", comma, i);
+  }
+  const std::string type(name_of(product.type));
+  return {Part::function, fmt::format("wgmma_{}(", number),
+          fmt::format(R"cu(
+#define D(i) "+r"(d[i])
+__device__ void wgmma_{number}(u32 to) {{  // m64n{n}k{depth} of {type}
+  u32 d[{held}], start = address(window());
+  for (u32& sum : d) sum = {stale:#x};  // the first step must not add to it
+#pragma unroll 1
+  for (u32 step = 0; step < {steps}; ++step) {{
+    const u64 a = {a};
+    const u64 b = {b};
+    asm volatile(R"({{ .reg .pred p; setp.ne.b32 p, %{at_step}, 0; wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n{n}k{depth}.{sum}.{type}.{type}
+{{{registers}}}, %{held}, %{at_b}, p{immediates};
+wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }})"
+                 : {operands}
+                 : "l"(a), "l"(b), "r"(step) : "memory");
+  }}
+  const u32 t = threadIdx.x % 128;
+  u32* const c = (u32*)(window() + to) + (t / 32 * 16 + t % 32 / 4) * {n} + t % 4 * 2;
+#pragma unroll
+  for (u32 i = 0; i < {held}; ++i) c[i % 2 + i / 2 % 2 * 8 * {n} + i / 4 * 8] = d[i];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}}
+)cu",
+                      fmt::arg("number", number), fmt::arg("n", product.n),
+                      fmt::arg("depth", step_elements(product.type)), fmt::arg("type", type),
+                      fmt::arg("held", held), fmt::arg("stale", kStaleAccumulator),
+                      fmt::arg("steps", step_count(product)),
+                      fmt::arg("a", descriptor_in_code(product, GemmOperand::a)),
+                      fmt::arg("b", descriptor_in_code(product, GemmOperand::b)),
+                      fmt::arg("at_b", held + 1), fmt::arg("at_step", held + 2),
+                      fmt::arg("sum", whole ? "s32" : "f32"), fmt::arg("registers", registers),
+                      fmt::arg("operands", operands), fmt::arg("immediates", immediates))};
+}
+
 Item next_item(bool stops) {
   return {Part::function, "next(",
           fmt::format(R"cu(
@@ -455,6 +538,8 @@ std::vector<Item> items_of(const Program& program) {
       items.push_back(async_reduce_item(reduction, type));
       items.push_back(send_reduce_item(reduction, type));
     }
+  for (std::size_t i = 0; i < program.products.size(); ++i)
+    items.push_back(product_item(program, i));
   for (Item& item : items) {
     if (!phases) item.text = without_lines(item.text, "phase[");
     if (!stops) item.text = without(without_lines(item.text, " stop("), ", bool stops = false");
@@ -513,6 +598,13 @@ bool keeps_phases(const Program& program) {
 bool reads_region(const Step& step) { return info_of(step.verb).word && step.region != kNoRegion; }
 
 std::string region_in_code(const Region& region) {
+  if (region.numbers >= Numbers::integers_f16) {
+    const MmaType type = mma_type(region.numbers);
+    const FloatFormat format = float_format(type);
+    if (is_integer(type)) return "source_word(i)";
+    return fmt::format("integers(source_word(i), {}, {}, {})", 8 * element_bytes(type),
+                       format.exponent, format.mantissa);
+  }
   const bool floats = region.element == DataType::f32;
   if (region.numbers == Numbers::small)
     return fmt::format("numbers(source_word(i), source_word(i) >> 32, {})", floats);

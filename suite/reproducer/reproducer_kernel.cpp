@@ -161,6 +161,7 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
+      fmt::arg("product", step.product),
       fmt::arg("map_at", verb.map ? map_in_code(place.program, step.map) : ""),
       fmt::arg("where", step.in_place ? "in_place" : "in_shared"),
       fmt::arg("from", verb.map ? from_in_words(place.program.maps[step.map]) : ""),
@@ -199,6 +200,8 @@ std::string takers_of(const Program& program, const Step& step) {
                          : fmt::format("({:#x} >> cta & 1)", step.ctas));
   const Takers takers = is_empty(step) ? Takers::one : info_of(step.verb).takers;
   if (takers == Takers::warp) all_of.push_back(fmt::format("t / 32 == {}", step.thread / 32));
+  if (takers == Takers::warpgroup)
+    all_of.push_back(fmt::format("t / {0} == {1}", kWgmmaThreads, step.thread / kWgmmaThreads));
   const std::uint32_t threads = takers == Takers::count ? step.count : 1;
   const std::uint32_t end = step.thread + threads;
   if (takers == Takers::one || takers == Takers::count) {

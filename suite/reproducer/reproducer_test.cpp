@@ -156,6 +156,13 @@ Program remapped(std::vector<Step> steps) {
   return program;
 }
 
+Program multiplying(const Wgmma& product) {
+  Program program = one_cta({{.verb = Verb::wgmma, .offset = 32768}});
+  program.window = 65536;
+  program.products = {product};
+  return program;
+}
+
 struct VerbExample {
   Verb verb;
   std::vector<std::string_view> instructions;
@@ -308,6 +315,14 @@ std::vector<VerbExample> other_examples() {
       {Verb::missing,
        {"ld.shared", "atom.global.add.u64"},
        one_cta({{.verb = Verb::missing, .bytes = 4096}})},
+      {Verb::wgmma,
+       {"wgmma.fence.sync.aligned", "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8",
+        "wgmma.wait_group.sync.aligned 0", "fence.proxy.async.shared::cta"},
+       multiplying({.type = MmaType::s8, .n = 8, .k = 128, .b = {.offset = 8192}})},
+      {Verb::wgmma,
+       {"wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16"},
+       multiplying(
+           {.n = 128, .a = {.major = Major::mn}, .b = {.major = Major::mn, .offset = 8192}})},
       {Verb::snapshot,
        {"ld.shared.v4.u32", "st.global.v4.u32"},
        one_cta({{.verb = Verb::snapshot}})},
@@ -743,12 +758,17 @@ Program representative_async() {
        {.verb = Verb::red_async, .of = 1, .reduction = Reduction::add, .at = {1024}, .word = 7}}));
 }
 
+Program representative_product() {
+  return with_checks(
+      program_of(TileConsume{.type = MmaType::e4m3, .n = 128, .k = 128, .payload = {}}));
+}
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
-        representative_map(), representative_async(), representative_trip(TileWork::add_one),
-        representative_trip(TileWork::thread_copy)}) {
+        representative_map(), representative_async(), representative_product(),
+        representative_trip(TileWork::add_one), representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
     EXPECT_LE(lines_of(source).size(), 200U) << source;
@@ -905,7 +925,7 @@ TEST(Reproducer, RefusesAProgramThatIsNotSound) {
 TEST_F(Compiled, RepresentativeProgramsToExecutables) {
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
-        representative_async(), representative_map(),
+        representative_async(), representative_map(), representative_product(),
         remapped({{.verb = Verb::replace, .map = 2, .scope = Scope::sys}})})
     executable(cuda_reproducer(program, kWords));
 }

@@ -186,9 +186,9 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
 }
 
 /// Everything that the GPU reads of a launch, in one piece of host memory: tasks, regions, where
-/// these are, maps as they were asked for, those that are not kernel parameters, steps.
+/// these are, maps as they were asked for, those that are not kernel parameters, products, steps.
 struct Orders {
-  std::uint64_t tasks = 0, regions = 0, places = 0, specs = 0, maps = 0, steps = 0, bytes = 0;
+  std::uint64_t regions = 0, places = 0, specs = 0, maps = 0, products = 0, steps = 0, bytes = 0;
   std::uint32_t region_count = 0, fills = 0;
 };
 
@@ -213,10 +213,11 @@ void write_maps(const Program& program, std::span<const CUtensorMap> encoded, st
 }
 
 Orders lay_out(const Launch& launch) {
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0, products = 0;
   Orders orders;
   for (const Placed& placed : launch.placed) {
     steps += placed.program->steps.size();
+    products += placed.program->products.size();
     orders.region_count += static_cast<std::uint32_t>(placed.program->regions.size());
     for (const Region& region : placed.program->regions) orders.fills += parts_of(region);
   }
@@ -227,7 +228,8 @@ Orders lay_out(const Launch& launch) {
   const bool replaces =
       std::any_of(launch.placed.begin(), launch.placed.end(),
                   [](const Placed& placed) { return is_replaced(*placed.program); });
-  orders.steps = orders.maps + (replaces ? sizeof(CUtensorMap) * launch.maps : 0);
+  orders.products = orders.maps + (replaces ? sizeof(CUtensorMap) * launch.maps : 0);
+  orders.steps = aligned(orders.products + sizeof(Wgmma) * products, 16);
   orders.bytes = orders.steps + sizeof(Step) * steps;
   return orders;
 }
@@ -245,12 +247,16 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
   auto* spec = reinterpret_cast<Map*>(host + orders.specs);
   const auto* device_spec = reinterpret_cast<const Map*>(workspace.orders.data() + orders.specs);
   auto* const device_map = reinterpret_cast<CUtensorMap*>(workspace.orders.data() + orders.maps);
+  auto* product = reinterpret_cast<Wgmma*>(host + orders.products);
+  const auto* device_product =
+      reinterpret_cast<const Wgmma*>(workspace.orders.data() + orders.products);
   auto* step = reinterpret_cast<Step*>(host + orders.steps);
   const auto* device_step = reinterpret_cast<const Step*>(workspace.orders.data() + orders.steps);
   for (const Placed& placed : launch.placed) {
     const Program& program = *placed.program;
     *task++ = {.steps = device_step,
                .specs = device_spec,
+               .products = device_product,
                .maps = device_map + (is_replaced(program) ? placed.first_map : 0),
                .step_count = static_cast<std::uint32_t>(program.steps.size()),
                .window = program.window,
@@ -284,6 +290,8 @@ void write_orders(const RowWorkspace& workspace, const Launch& launch, const Ord
     device_place += program.regions.size();
     spec = std::copy(program.maps.begin(), program.maps.end(), spec);
     device_spec += program.maps.size();
+    product = std::copy(program.products.begin(), program.products.end(), product);
+    device_product += program.products.size();
     step = std::copy(program.steps.begin(), program.steps.end(), step);
     device_step += program.steps.size();
   }

@@ -41,6 +41,7 @@ inline constexpr std::uint32_t kNotStopped = 0xffffffffU;
 struct ProgramTask {
   const Step* steps = nullptr;
   const Map* specs = nullptr;  // of its maps
+  const Wgmma* products = nullptr;
   // By place_of_map(). 128-byte aligned, as tensormap.replace takes them.
   CUtensorMap* maps = nullptr;
   std::uint32_t step_count = 0;

@@ -8,6 +8,7 @@
 #include "kernels/cuda/program/program_async.cuh"
 #include "kernels/cuda/program/program_copies.cuh"
 #include "kernels/cuda/program/program_maps.cuh"
+#include "kernels/cuda/program/program_wgmma.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark::kernels {
@@ -209,6 +210,8 @@ struct Does {
     if (kTakers == Takers::count && (thread < step.thread || thread >= step.thread + step.count))
       return;
     if (kTakers == Takers::warp && thread / 32 != step.thread / 32U) return;
+    if (kTakers == Takers::warpgroup && thread / kWgmmaThreads != step.thread / kWgmmaThreads)
+      return;
     if constexpr (std::is_void_v<decltype(kFunction(cta, step))>) {
       kFunction(cta, step);
     } else {
@@ -259,6 +262,7 @@ using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::write, write>,                        //
                             Does<Verb::read, read>,                          //
                             Does<Verb::missing, missing>,                    //
+                            Does<Verb::wgmma, wgmma_product>,                //
                             Does<Verb::snapshot, by_the_walk>,               //
                             Does<Verb::leave, by_the_walk>>;
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/ops/gemm/mma_element.hpp"
-#include "kernels/ops/tile_consume.hpp"
+#include "kernels/ops/program/wgmma.hpp"
 
 namespace tidemark::kernels {
 

@@ -145,6 +145,7 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::write:
     case Verb::read:
     case Verb::missing:
+    case Verb::wgmma:
     case Verb::snapshot:
     case Verb::leave:
       return;

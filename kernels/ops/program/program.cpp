@@ -139,6 +139,29 @@ std::string unsound_async(const Program& program, const Step& step) {
   return "";
 }
 
+// The operands of a step, and of what it leaves, in the window. Warps do not wait for each other
+// between the last wgmma and their part of C.
+std::string unsound_product(const Program& program, const Step& step) {
+  if (step.product >= program.products.size())
+    return fmt::format("product {} of {}", step.product, program.products.size());
+  const Wgmma& product = program.products[step.product];
+  if (const std::string_view why = shape_refusal(product); !why.empty())
+    return fmt::format("a product of which {}", why);
+  const std::uint64_t begin = step.offset, end = begin + product_bytes(product);
+  if (begin % 16 != 0 || end > program.window)
+    return fmt::format("C of {} bytes from {} on in a window of {}; take a multiple of 16",
+                       product_bytes(product), begin, program.window);
+  for (const GemmOperand which : {GemmOperand::a, GemmOperand::b}) {
+    const std::uint64_t from = operand_of(product, which).offset;
+    const std::uint64_t to = from + operand_bytes(product, which);
+    if (to > program.window)
+      return fmt::format("a tile of {} bytes from {} on in a window of {}", to - from, from,
+                         program.window);
+    if (from < end && begin < to) return "C where a tile lies that is still read; take other bytes";
+  }
+  return "";
+}
+
 // Behind `leave` one thread is left.
 std::string unsound_end(const Program& program) {
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -223,6 +246,7 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (verb.groups && step.pending > kGroupsPending)
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
+  if (step.verb == Verb::wgmma) return unsound_product(program, step);
   if (step.type > DataType::tf32_ftz) return "an unknown type";
   if (step.verb == Verb::send) return unsound_send(program, step);
   if (step.verb == Verb::replace || step.verb == Verb::acquire)

@@ -12,6 +12,7 @@
 
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/program/islands.hpp"
+#include "kernels/ops/program/wgmma.hpp"
 #include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
@@ -130,11 +131,21 @@ enum class Verb : std::uint8_t {
 
   look,  // region, word. Trace: bytes `word` to `word` + 7 of the region, by thread `thread`, past
          // the caches of its SM
-  poison,    // offset, bytes: all threads fill this part of the window with cta_poison_byte()
-  write,     // word: to the 8 bytes of `barrier`, by thread `thread`
-  read,      // Trace: the 8 bytes of `barrier`, by thread `thread`
-  missing,   // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
-             // flight this is a race, for reading
+  poison,   // offset, bytes: all threads fill this part of the window with cta_poison_byte()
+  write,    // word: to the 8 bytes of `barrier`, by thread `thread`
+  read,     // Trace: the 8 bytes of `barrier`, by thread `thread`
+  missing,  // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
+            // flight this is a race, for reading
+  // product, offset: the warpgroup of `thread` multiplies the tiles of Program::products[product]
+  // and
+  // writes C, 64 x n numbers of 4 bytes, f32 or of integers s32, row by row from byte `offset` of
+  // the
+  // window on. Each accumulator is kStaleAccumulator at first; then comes one wgmma.mma_async
+  // m64n{n}
+  // for each of step_count() steps, by descriptor() of A and B, the first without adding to what
+  // was
+  // there. PTX ISA 9.0, 9.7.15.5.2.
+  wgmma,
   snapshot,  // all threads copy the CTA's window to the result
 
   // Of the CTA nothing is left but thread `thread`, which takes the steps behind this one, as fast
@@ -144,8 +155,9 @@ enum class Verb : std::uint8_t {
   leave,
 };
 
-/// The threads of a CTA that take a step: `thread`; `count` of them from there on; its warp; all.
-enum class Takers : std::uint8_t { one, count, warp, all };
+/// The threads of a CTA that take a step: `thread`; `count` of them from there on; its warp; its
+/// warpgroup; all.
+enum class Takers : std::uint8_t { one, count, warp, warpgroup, all };
 
 /// What a verb is called in JSON and in reproducers, and which of its operands have to fit the
 /// program: unsound() asks for them.
@@ -206,6 +218,7 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::write, .name = "write", .barrier = true},
     {.verb = Verb::read, .name = "read", .barrier = true},
     {.verb = Verb::missing, .name = "missing", .takers = Takers::all, .range = true},
+    {.verb = Verb::wgmma, .name = "wgmma", .takers = Takers::warpgroup},
     {.verb = Verb::snapshot, .name = "snapshot", .takers = Takers::all},
     {.verb = Verb::leave, .name = "leave"},
 });
@@ -268,6 +281,7 @@ struct Step {
   std::uint8_t of = kOwnCta;
   std::uint8_t map = 0;
   std::uint8_t region = kNoRegion;
+  std::uint8_t product = 0;
   std::uint8_t parity = 0;  // 0, 1, kCurrentPhase or kLastPhase
   bool stops = false;
   CacheHint hint = CacheHint::none;
@@ -329,6 +343,7 @@ struct Program {
   std::uint32_t barriers = 0;  // that each CTA has
   std::vector<Region> regions;
   std::vector<Map> maps;
+  std::vector<Wgmma> products{};
   std::vector<Step> steps;
   HeldTo held_to = HeldTo::documents;
   Payload payload;

@@ -125,7 +125,15 @@ static_assert(kWords<Reduction>.size() == kReductions);
 template <>
 constexpr std::array kWords<Scope> = {"cta", "cluster", "gpu", "sys"};
 template <>
-constexpr std::array kWords<Numbers> = {"hash", "small", "counting"};
+constexpr std::array kWords<Numbers> = {
+    "hash",          "small",         "counting",      "integers_f16", "integers_bf16",
+    "integers_tf32", "integers_e4m3", "integers_e5m2", "integers_s8",  "integers_u8"};
+static_assert(kWords<Numbers>.size() == static_cast<std::size_t>(Numbers::integers_u8) + 1);
+template <>
+constexpr std::array kWords<MmaType> = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8"};
+static_assert(kWords<MmaType>.size() == kMmaTypes);
+template <>
+constexpr std::array kWords<Major> = {"k", "mn"};
 template <>
 constexpr std::array kWords<MemorySource> = {"device", "async", "pinned", "mapped", "edge", "peer"};
 template <>
@@ -331,6 +339,19 @@ constexpr std::size_t member_count() {
 /// All members of a struct.
 template <typename Struct>
 struct Fields;
+template <typename Struct>
+Json object_of(const Struct& from, const Context& context);
+template <typename Struct>
+Struct struct_from(const At& at);
+
+template <typename Struct>
+requires std::same_as<Struct, Payload> || std::same_as<Struct, WgmmaOperand>
+struct Form<Struct> {
+  static Json put(const Struct& value, const Struct&, const Context& context) {
+    return object_of(value, context);
+  }
+  static void get(const At& at, Struct& value) { value = struct_from<Struct>(at); }
+};
 
 template <>
 struct Fields<Payload> {
@@ -376,6 +397,24 @@ struct Fields<Map> {
 static_assert(Fields<Map>::kAll.size() == member_count<TensorMapSpec>() + member_count<Map>() - 1);
 
 template <>
+struct Fields<WgmmaOperand> {
+  static constexpr std::array kAll = {required<&WgmmaOperand::major>("major"),
+                                      required<&WgmmaOperand::swizzle>("swizzle"),
+                                      required<&WgmmaOperand::read_as>("read_as"),
+                                      required<&WgmmaOperand::base_offset>("base_offset"),
+                                      required<&WgmmaOperand::offset>("offset")};
+};
+static_assert(Fields<WgmmaOperand>::kAll.size() == member_count<WgmmaOperand>());
+
+template <>
+struct Fields<Wgmma> {
+  static constexpr std::array kAll = {required<&Wgmma::type>("type"), required<&Wgmma::n>("n"),
+                                      required<&Wgmma::k>("k"), required<&Wgmma::a>("a"),
+                                      required<&Wgmma::b>("b")};
+};
+static_assert(Fields<Wgmma>::kAll.size() == member_count<Wgmma>());
+
+template <>
 struct Fields<Step> {
   static constexpr std::array kAll = {required<&Step::verb>("do"),
                                       optional<&Step::ctas, BlockMask>("ctas"),
@@ -384,6 +423,7 @@ struct Fields<Step> {
                                       optional<&Step::of>("of"),
                                       optional<&Step::map>("map"),
                                       optional<&Step::region>("region"),
+                                      optional<&Step::product>("product"),
                                       optional<&Step::at>("at"),
                                       optional<&Step::im2col_offsets>("im2col_offsets"),
                                       optional<&Step::hint>("hint"),
@@ -443,15 +483,8 @@ Struct struct_from(const At& at) {
   return to;
 }
 
-template <>
-struct Form<Payload> {
-  static Json put(const Payload& value, const Payload&, const Context& context) {
-    return object_of(value, context);
-  }
-  static void get(const At& at, Payload& value) { value = struct_from<Payload>(at); }
-};
-
 Context context_of(const Region&, const Program& program) { return {program}; }
+Context context_of(const Wgmma&, const Program& program) { return {program}; }
 Context context_of(const Map& map, const Program& program) { return {program, map.spec.rank}; }
 Context context_of(const Step& step, const Program& program) {
   return {program, step.map < program.maps.size() ? program.maps[step.map].spec.rank : 0};
@@ -500,6 +533,7 @@ struct Fields<Program> {
                                       optional<&Program::what>("what"),
                                       required<&Program::regions>("regions"),
                                       required<&Program::maps>("maps"),
+                                      optional<&Program::products>("products"),
                                       required<&Program::steps>("steps")};
 };
 static_assert(Fields<Program>::kAll.size() == member_count<Program>() + 2);

@@ -34,6 +34,7 @@ Step full_step(Verb verb) {
           .of = 3,
           .map = 255,
           .region = 254,
+          .product = 9,
           .parity = kLastPhase,
           .stops = true,
           .hint = CacheHint::evict_last,
@@ -144,7 +145,8 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
       "],\n"
       "\"steps\":[\n"
       "{\"do\":\"load\",\"ctas\":[0,2,15],\"thread\":65535,\"barrier\":7,\"of\":3,\"map\":255,"
-      "\"region\":254,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\",\"reduction\":"
+      "\"region\":254,\"product\":9,\"at\":[-2147483648,2147483647,1,-1,2],\"hint\":\"evict_last\","
+      "\"reduction\":"
       "\"xor\",\"scope\":\"sys\",\"in_place\":true,\"type\":\"s64\","
       "\"parity\":\"last\","
       "\"stops\":true,\"count\":0,\"pending\":2,\"offset\":3,\"bytes\":4,\"stride\":5,\"most\":6,"
@@ -158,6 +160,18 @@ TEST(ProgramJson, TextIsOneLineARegionMapAndStep) {
 TEST(ProgramJson, ProgramReadsBackEqual) {
   const Program program = small_program();
   EXPECT_EQ(back(program), program);
+}
+
+TEST(ProgramJson, ProductsReadBackEqualAndOthersDoNotNameThem) {
+  Program program = small_program();
+  EXPECT_EQ(program_json(program).find("\"products\""), std::string::npos);
+  program.products = {{.type = MmaType::e5m2,
+                       .n = 128,
+                       .k = 96,
+                       .a = {.major = Major::mn, .swizzle = Swizzle::b32, .base_offset = 3},
+                       .b = {.read_as = Swizzle::none, .offset = 1152}}};
+  program.regions[0].numbers = Numbers::integers_e5m2;
+  EXPECT_EQ(program_from_json(program_json(program), "p.json"), program);
 }
 
 TEST(ProgramJson, EmptyProgramReadsBackEqual) {
@@ -486,7 +500,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
   const std::vector<Refused> table = {
       {edited("\"schema\":2,", "\"schema\":2,\"grid\":1,"),
        "p.json: / has the unknown member \"grid\"; give only format, schema, cluster, window, "
-       "barriers, held_to, payload, what, regions, maps, steps"},
+       "barriers, held_to, payload, what, regions, maps, products, steps"},
       {edited("\"seed\":5", "\"seed\":5,\"salt\":5"),
        "p.json: /payload has the unknown member \"salt\"; give only seed, inverted"},
       {edited("\"source\":", "\"sources\":1,\"source\":"),
@@ -498,7 +512,7 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "bulk, im2col, lower_corner, upper_corner, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, at, im2col_offsets, hint, reduction, scope, in_place, type, mask, parity, "
+       "of, map, region, product, at, im2col_offsets, hint, reduction, scope, in_place, type, mask, parity, "
        "stops, count, pending, offset, bytes, stride, most, ns, word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "

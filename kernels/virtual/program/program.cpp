@@ -18,6 +18,7 @@
 #include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 #include "kernels/virtual/program/program_threads.hpp"
+#include "kernels/virtual/program/program_wgmma.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -229,6 +230,9 @@ std::uint64_t take(const Turn& turn) {
       return take_read(turn);
     case Verb::missing:
       return take_missing(turn);
+    case Verb::wgmma:
+      take_wgmma(turn);
+      return 0;
     case Verb::snapshot:
       take_snapshot(turn);
       return 0;

@@ -1,4 +1,5 @@
 // Compares the trace, the snapshots and the regions of a program with what was predicted.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -111,12 +112,67 @@ void compare_untouched(const Bytes& expected, const Bytes& actual, bool filled, 
   found.push_back(wrong);
 }
 
+std::string number_in_words(MmaType type, const Bytes& bytes, std::size_t offset) {
+  std::int32_t integer = 0;
+  float number = 0;
+  std::memcpy(&integer, &bytes[offset], 4);
+  std::memcpy(&number, &bytes[offset], 4);
+  return is_integer(type) ? fmt::format("{}", integer) : fmt::format("{}", number);
+}
+
+// Whether C is what it would be if the descriptors said what the tensor maps did.
+bool is_product_as_written(Program program, const ExpectedSnapshot& snapshot,
+                           const ExpectedProduct& product, const Bytes& actual) {
+  Wgmma& written = program.products[product.number];
+  if (reads_as_written(written)) return false;
+  for (WgmmaOperand* operand : {&written.a, &written.b}) {
+    operand->read_as = operand->swizzle;
+    operand->base_offset = 0;
+  }
+  const std::size_t end = product.offset + product_bytes(written);
+  for (const ExpectedSnapshot& other : predict(program).snapshots)
+    if (other.step == snapshot.step && other.cta == snapshot.cta)
+      return !exact_difference(other.window.bytes, actual, product.offset, end);
+  return false;
+}
+
+// What is wrong in C. Sets right in `actual` what is told.
+void compare_product(const Program& program, const ExpectedSnapshot& snapshot,
+                     const ExpectedProduct& product, Bytes& actual, std::uint32_t row,
+                     std::vector<Miscompare>& found) {
+  const Wgmma& what = program.products[product.number];
+  const Bytes& expected = snapshot.window.bytes;
+  const std::size_t end = product.offset + product_bytes(what);
+  const auto difference = exact_difference(expected, actual, product.offset, end);
+  if (!difference) return;
+  Miscompare miscompare = wrong_byte("C", *difference, expected, actual, row);
+  const std::size_t element = (difference->first - product.offset) / 4;
+  const std::size_t i = element / what.n, j = element % what.n, at = product.offset + 4 * element;
+  miscompare.coordinate = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)};
+  std::size_t wrong = 0;
+  for (std::size_t byte = product.offset; byte < end; byte += 4)
+    if (std::memcmp(&expected[byte], &actual[byte], 4) != 0) ++wrong;
+  miscompare.text = fmt::format(
+      "C[{}][{}] of the {} product: expected {}, got {}; {} of {} elements are wrong{}", i, j,
+      name_of(what.type), number_in_words(what.type, expected, at),
+      number_in_words(what.type, actual, at), wrong, product_bytes(what) / 4,
+      is_product_as_written(program, snapshot, product, actual)
+          ? "; it is the product of what TMA wrote: the descriptor's swizzle or base offset has no "
+            "effect"
+          : "");
+  found.push_back(std::move(miscompare));
+  std::copy(&expected[product.offset], &expected[product.offset] + (end - product.offset),
+            &actual[product.offset]);
+}
+
 void compare_snapshot(const Program& program, const ProgramExpectation& expected,
-                      const ExpectedSnapshot& snapshot, const Bytes& actual, std::uint32_t row,
+                      const ExpectedSnapshot& snapshot, Bytes actual, std::uint32_t row,
                       std::vector<Miscompare>& found) {
   const ExpectedWindow& window = snapshot.window;
   if (window.compare.empty() && window.bytes == actual) return;
   const std::size_t known = found.size();
+  for (const ExpectedProduct& product : window.products)
+    compare_product(program, snapshot, product, actual, row, found);
   Expectation told{.bytes = window.bytes,
                    .compare = window.compare,
                    .surroundings = expected.regions,

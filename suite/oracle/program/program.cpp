@@ -31,6 +31,7 @@ void forget_tiles(ExpectedWindow& window, const Step& step) {
   if (step.bytes != window.bytes.size()) return;
   window.compare.clear();
   window.tiles.clear();
+  window.products.clear();
 }
 
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
@@ -236,6 +237,9 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       return {.value = own.word};
     case Verb::missing:
       return kOpen;
+    case Verb::wgmma:
+      wgmma(walk, step, rank);
+      return {};
     case Verb::snapshot:
       snapshot(walk, rank);
       return {};

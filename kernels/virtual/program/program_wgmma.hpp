@@ -1,22 +1,29 @@
-// Tiles that are loaded and multiplied, and their faults.
+// wgmma of a program, and its faults.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
-#include "kernels/device.hpp"
 #include "kernels/fault.hpp"
+#include "kernels/ops/program/wgmma.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark::kernels {
 
-// A consumed tile on the virtual device: copy engine, barrier and wgmma put together.
+void take_wgmma(const Turn& turn);
 
-/// Runs the steps that TileConsume describes; what preflight() says of a box ends it before them. A
-/// wait that ends by its bound gives timeout, with the result still poison. Throws Error for a
-/// shape that no device can run.
-RunResult run_virtual_tile_consume(const TileConsume& op, Fault fault);
+/// Shared address of the first byte of element (mn, k) of one step's operand. PTX ISA 9.0,
+/// 9.7.15.5.1.2: in units of 16 bytes the canonical layouts are made of rows as wide as the
+/// swizzle, eight of them a group; the address bits 4..6 are then exchanged with bits 7..9, counted
+/// from where the base offset says that the pattern starts.
+std::int64_t element_address(const MatrixDescriptor& descriptor, Major major, std::uint32_t size,
+                             std::uint32_t mn, std::uint32_t k, Fault fault);
 
-// The faults of a consumed tile: each changes one step of wgmma's way from shared memory to the
-// result. What TMA does wrong before is among the faults of a tile load.
+/// The number that an element's `bits` stand for; NaN and infinity included.
+double value_of(MmaType type, std::uint32_t bits, Fault fault);
+
+// The faults of wgmma: each changes one step of its way from shared memory to the result. What TMA
+// does wrong before is among the faults of a tile load.
 
 // Addresses: where an element is looked for.
 inline constexpr Fault kFaultConsumeSwizzleIgnored{601};

@@ -1,13 +1,16 @@
-// Addresses, formats and sums of wgmma, each with the faults that change it.
-#include "kernels/virtual/consume/wgmma.hpp"
+// wgmma of a program: elements found in shared memory by a matrix descriptor, read in their format,
+// multiplied and summed exactly; and the faults that change a step of that.
+#include "kernels/virtual/program/program_wgmma.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
-#include "kernels/virtual/consume/tile_consume.hpp"
+#include "kernels/virtual/copies/tile_memory.hpp"
 
 namespace tidemark::kernels {
 namespace {
@@ -71,12 +74,11 @@ std::uint32_t bytes_at(const SharedWindow& shared, std::int64_t address, std::ui
 }
 
 // What stood at `address` before any copy.
-std::uint32_t poison_at(const SharedWindow& shared, const Payload& payload, std::int64_t address,
-                        std::uint32_t size) {
+std::uint32_t poison_at(const Turn& turn, std::int64_t address, std::uint32_t size) {
   std::uint32_t bits = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
-    const auto offset = static_cast<std::uint64_t>(address - shared.address + i);
-    bits |= std::uint32_t{poison_byte(payload, offset)} << (8 * i);
+    const auto offset = static_cast<std::uint64_t>(address - kWindowAddress + i);
+    bits |= std::uint32_t{cta_poison_byte(turn.run.program.payload, turn.cta, offset)} << (8 * i);
   }
   return bits;
 }
@@ -111,7 +113,7 @@ double float_value(MmaType type, std::uint32_t bits) {
   return negative ? -magnitude : magnitude;
 }
 
-MatrixDescriptor descriptor_taken(const TileConsume& op, GemmOperand which, std::uint32_t step,
+MatrixDescriptor descriptor_taken(const Wgmma& op, GemmOperand which, std::uint32_t step,
                                   std::int64_t tile, Fault fault) {
   const auto at = static_cast<std::uint32_t>(tile);
   if (fault == kFaultConsumeAdvanceMissing) step = 0;
@@ -155,9 +157,14 @@ double value_of(MmaType type, std::uint32_t bits, Fault fault) {
   return float_value(taken, bits);
 }
 
-std::vector<double> read_operand(const SharedWindow& shared, const TileConsume& op,
-                                 GemmOperand which, std::uint32_t step, std::int64_t tile,
-                                 Fault fault) {
+namespace {
+
+// One operand of one step, packed by rows of step_elements().
+std::vector<double> read_operand(const Turn& turn, const Wgmma& op, GemmOperand which,
+                                 std::uint32_t step) {
+  const Fault fault = turn.run.fault;
+  const SharedWindow& shared = turn.own().window;
+  const std::int64_t tile = kWindowAddress + operand_of(op, which).offset;
   const MatrixDescriptor taken = descriptor_taken(op, which, step, tile, fault);
   const Major major = operand_of(op, which).major;
   const std::uint32_t size = element_bytes(op.type), depth = step_elements(op.type);
@@ -171,30 +178,134 @@ std::vector<double> read_operand(const SharedWindow& shared, const TileConsume& 
       if (fault == kFaultConsumeHalvesExchanged && is_a) from_k = (k + depth / 2) % depth;
       const std::int64_t at = element_address(taken, major, size, from_mn, from_k, fault);
       const bool stale = fault == kFaultConsumeChunkStale && is_a && at - tile < kCoreRow;
-      const std::uint32_t bits =
-          stale ? poison_at(shared, op.payload, at, size) : bytes_at(shared, at, size);
+      const std::uint32_t bits = stale ? poison_at(turn, at, size) : bytes_at(shared, at, size);
       values[std::size_t{mn} * depth + k] = value_of(op.type, bits, fault);
     }
   return values;
 }
 
+// d += A B for one step: d is 64 x n, row by row.
 void multiply(const std::vector<double>& a, const std::vector<double>& b, std::uint32_t n,
               std::vector<double>& d) {
   const std::size_t depth = b.size() / n;
   std::vector<double> column(n);
   for (std::size_t k = 0; k < depth; ++k) {
     for (std::uint32_t j = 0; j < n; ++j) column[j] = b[j * depth + k];
-    for (std::size_t i = 0; i < kConsumeM; ++i) {
+    for (std::size_t i = 0; i < kWgmmaM; ++i) {
       const double left = a[i * depth + k];
       for (std::uint32_t j = 0; j < n; ++j) d[i * n + j] += left * column[j];
     }
   }
 }
 
+// The 32 bits in which an accumulator leaves: an f32, or the low 32 bits of the sum.
 std::uint32_t accumulator_bits(MmaType type, double sum, Fault fault) {
   if (!is_integer(type)) return std::bit_cast<std::uint32_t>(static_cast<float>(sum));
   if (fault == kFaultConsumeSaturatesAt16) sum = std::clamp(sum, -32768.0, 32767.0);
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(sum));
 }
+
+std::vector<double> product(const Turn& turn, const Wgmma& op) {
+  const Fault fault = turn.run.fault;
+  std::vector<double> d(std::size_t{kWgmmaM} * op.n);
+  if (fault == kFaultConsumeNotCleared)
+    d.assign(d.size(), is_integer(op.type) ? double{kStaleAccumulator} : 1.0);
+  const std::uint32_t steps = step_count(op) - (fault == kFaultConsumeLastStepDropped ? 1 : 0);
+  for (std::uint32_t step = 0; step < steps; ++step)
+    multiply(read_operand(turn, op, GemmOperand::a, step),
+             read_operand(turn, op, GemmOperand::b, step), op.n, d);
+  if (fault == kFaultConsumeZeroOnMismatch && !reads_as_written(op)) d.assign(d.size(), 0);
+  return d;
+}
+
+// Which accumulator is stored at row i, column j.
+std::size_t accumulator_for(std::uint32_t i, std::uint32_t j, std::uint32_t n, Fault fault) {
+  if (fault == kFaultConsumeLowerRowsStale && i % 16 >= 8) i -= 8;
+  if (fault == kFaultConsumeColumnsExchanged) j ^= 1U;
+  return std::size_t{i} * n + j;
+}
+
+}  // namespace
+
+void take_wgmma(const Turn& turn) {
+  const Fault fault = turn.run.fault;
+  const Wgmma& op = turn.run.program.products[turn.step().product];
+  const std::vector<double> d = product(turn, op);
+  std::vector<std::uint8_t>& window = turn.own().window.bytes;
+  std::size_t to = turn.step().offset;
+  std::uint32_t bits = 0;
+  for (std::uint32_t i = 0; i < kWgmmaM; ++i)
+    for (std::uint32_t j = 0; j < op.n; ++j, to += 4) {
+      bits = accumulator_bits(op.type, d[accumulator_for(i, j, op.n, fault)], fault);
+      std::memcpy(&window[to], &bits, 4);
+    }
+  if (fault == kFaultConsumeWritesBehind && to + 4 <= window.size())
+    std::memcpy(&window[to], &bits, 4);
+}
+
+namespace {
+
+constexpr FaultInfo consume_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::tile_consume, .name = name, .step = step};
+}
+
+constexpr auto kFaults = std::to_array<FaultInfo>({
+    consume_fault(kFaultConsumeSwizzleIgnored, "consume_swizzle_ignored",
+                  "address: no bits are exchanged, with rows as wide as before"),
+    consume_fault(kFaultConsumeSwizzleNarrower, "consume_swizzle_narrower",
+                  "address: the pattern of the next smaller width, with rows as wide as before"),
+    consume_fault(kFaultConsumeSwizzleRelative, "consume_swizzle_relative",
+                  "address: the offset from the start address is swizzled, not the address"),
+    consume_fault(kFaultConsumeStrideNextGroup, "consume_stride_next_group",
+                  "address: the stride offset is applied once too often from the second group on"),
+    consume_fault(kFaultConsumeOffsetsExchanged, "consume_offsets_exchanged",
+                  "address: leading and stride offset change places"),
+    consume_fault(kFaultConsumeBaseOffsetIgnored, "consume_base_offset_ignored",
+                  "address: the base offset counts as 0"),
+    consume_fault(kFaultConsumeMnAsK, "consume_mn_as_k",
+                  "address: an MN-major operand is read as a K-major one"),
+    consume_fault(kFaultConsumeLeadingIgnored, "consume_leading_ignored",
+                  "address: the leading offset counts as 0"),
+    consume_fault(kFaultConsumeSwizzleWider, "consume_swizzle_wider",
+                  "address: the pattern of the next larger width, with rows as wide as before"),
+    consume_fault(kFaultConsumeBaseOffsetAdded, "consume_base_offset_added",
+                  "address: the pattern starts the base offset before its boundary, not behind it"),
+    consume_fault(kFaultConsumeReadAsWritten, "consume_read_as_written",
+                  "address: swizzle and base offset are those that TMA wrote with"),
+    consume_fault(kFaultConsumeAdvanceMissing, "consume_advance_missing",
+                  "steps: each reads what the first does"),
+    consume_fault(kFaultConsumeAdvanceHalved, "consume_advance_halved",
+                  "steps: the start address moves half as far"),
+    consume_fault(kFaultConsumeLastStepDropped, "consume_last_step_dropped",
+                  "steps: the last is not added"),
+    consume_fault(kFaultConsumeNotCleared, "consume_not_cleared",
+                  "steps: the first adds to what the accumulators held"),
+    consume_fault(kFaultConsumeChunkStale, "consume_chunk_stale",
+                  "elements: the first 16 bytes of A are read as they were before the copy"),
+    consume_fault(kFaultConsumeSignLost, "consume_sign_lost", "elements: s8 is taken as u8"),
+    consume_fault(kFaultConsumeUnsignedAsSigned, "consume_unsigned_as_signed",
+                  "elements: u8 is taken as s8"),
+    consume_fault(kFaultConsumeBf16AsF16, "consume_bf16_as_f16", "elements: bf16 is taken as f16"),
+    consume_fault(kFaultConsumeE5m2AsE4m3, "consume_e5m2_as_e4m3",
+                  "elements: e5m2 is taken as e4m3"),
+    consume_fault(kFaultConsumeRowDuplicated, "consume_row_duplicated",
+                  "elements: the last row of A is the one before it"),
+    consume_fault(kFaultConsumeHalvesExchanged, "consume_halves_exchanged",
+                  "elements: the first and second half of a step along K of A change places"),
+    consume_fault(kFaultConsumeSaturatesAt16, "consume_saturates_at_16",
+                  "result: an s32 accumulator stays within 16 bits"),
+    consume_fault(kFaultConsumeLowerRowsStale, "consume_lower_rows_stale",
+                  "result: rows 8 to 15 of every 16 get those of rows 0 to 7"),
+    consume_fault(kFaultConsumeColumnsExchanged, "consume_columns_exchanged",
+                  "result: the two columns that a thread holds side by side change places"),
+    consume_fault(kFaultConsumeWritesBehind, "consume_writes_behind",
+                  "result: the last element is also stored behind C"),
+    consume_fault(kFaultConsumeZeroOnMismatch, "consume_zero_on_mismatch",
+                  "result: C is zero where a descriptor says something else than the tensor map"),
+});
+
+}  // namespace
+
+std::span<const FaultInfo> tile_consume_faults() { return kFaults; }
 
 }  // namespace tidemark::kernels
