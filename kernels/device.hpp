@@ -70,11 +70,10 @@ struct RunResult {
                      // engine ran
 
   /// Programs: the snapshots, by step and then by CTA. PeerTile: those of peer_program(). Gemm:
-  /// C[rows, cols] packed row-major in the output type. TileRead: what the 32 lanes read.
+  /// C[rows, cols] packed row-major in the output type.
   std::vector<std::uint8_t> bytes;
   /// Programs: the regions, one behind the other. PeerTile: this rank's own allocation. Gemm: the
-  /// guards before and behind C, then the padding of its rows. TileRead: the source allocation,
-  /// read back.
+  /// guards before and behind C, then the padding of its rows.
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};

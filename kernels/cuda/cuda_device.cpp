@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/consume/tile_read.hpp"
+#include "kernels/cuda/column_rate.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/program/program.hpp"
@@ -40,13 +40,12 @@ class CudaDevice final : public Device {
     throw Error("this operation runs as a program: make one of it with program_of()");
   }
   RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
-  RunResult run_one(const TileRead& read) { return run_tile_read(rows_, read); }
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
   }
   Measurement measure_one(const TileRead& read, const Timing& timing) {
-    return measure_tile_read(rows_, read, timing);
+    return measure_column_rate(rows_, read, timing);
   }
   template <typename Untimed>
   Measurement measure_one(const Untimed& /*op*/, const Timing& /*timing*/) {

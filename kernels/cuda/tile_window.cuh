@@ -25,18 +25,6 @@ __device__ inline std::uint32_t poison_word(const Payload& payload, std::uint32_
   return word;
 }
 
-/// Poisons `bytes` (rounded up to 16) of a window, all threads of the block together. Each fences
-/// its own stores: without that a poison store may land on top of a copy, which comes through the
-/// async proxy. The block still has to synchronise before anything is copied.
-__device__ inline void poison_window(std::uint8_t* window, std::uint32_t bytes,
-                                     const Payload& payload) {
-  for (std::uint32_t at = 16 * threadIdx.x; at < bytes; at += 16 * blockDim.x)
-    *reinterpret_cast<uint4*>(window + at) =
-        make_uint4(poison_word(payload, at), poison_word(payload, at + 4),
-                   poison_word(payload, at + 8), poison_word(payload, at + 12));
-  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-}
-
 /// Copies `bytes` (rounded up to 16) of a window to device memory, all threads of the block
 /// together.
 __device__ inline void copy_window_out(const std::uint8_t* window, std::uint32_t bytes,
@@ -48,25 +36,6 @@ __device__ inline void copy_window_out(const std::uint8_t* window, std::uint32_t
 /// Where the window starts in dynamic shared memory, whose own alignment is not promised.
 __device__ inline std::uint8_t* window_in(std::uint8_t* dynamic_memory) {
   return dynamic_memory + ((0U - shared_address(dynamic_memory)) & (kWindowAlignment - 1));
-}
-
-/// One barrier of count 1 that copies may complete on.
-__device__ inline void start_barrier(std::uint64_t* barrier) {
-  cuda::ptx::mbarrier_init(barrier, 1);
-  // The copy's complete_tx is an access at cluster scope: unfenced it may find the memory as it was
-  // before the init.
-  cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
-  // And it comes through the async proxy, which sees an ordinary write only behind this fence.
-  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-}
-
-/// Hands in what the kernel saw, and the launch's number behind it. As `seen.launch = row.launch;
-/// *to = seen;` the same is wrong: nvcc 13.0.88 then copies the kernel's parameters in place of
-/// `seen` (in the PTX, ld.param stands in front of the stores).
-template <class Ledger>
-__device__ inline void hand_in(const Ledger& seen, std::uint32_t launch, Ledger* to) {
-  *to = seen;
-  to->launch = launch;
 }
 
 }  // namespace tidemark::kernels

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/virtual/consume/tile_read.hpp"
 #include "kernels/virtual/copies/faults/im2col_faults.hpp"
 #include "kernels/virtual/copies/faults/interleave_faults.hpp"
 #include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
@@ -13,6 +12,7 @@
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/peer_tile.hpp"
+#include "kernels/virtual/program/program_columns.hpp"
 #include "kernels/virtual/program/program_wgmma.hpp"
 
 namespace tidemark::kernels {

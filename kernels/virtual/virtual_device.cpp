@@ -5,7 +5,8 @@
 #include <chrono>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/consume/tile_read.hpp"
+#include "kernels/ops/program/checks.hpp"
+#include "kernels/slowdown.hpp"
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program.hpp"
@@ -16,6 +17,26 @@ namespace tidemark::kernels {
 
 namespace {
 
+// Counts instead of timing: every sample is predicted_wavefronts() cycles. Says nothing about a
+// GPU.
+Measurement count_wavefronts(const TileRead& read, const Timing& timing, Fault fault) {
+  Measurement measurement;
+  measurement.last = run_virtual_program(with_checks(program_of(read)), fault);
+  measurement.fault = measurement.last.fault;
+  measurement.code = measurement.last.code;
+  measurement.note = measurement.last.note;
+  if (measurement.fault != DeviceFault::none) return measurement;
+  const double wavefronts = predicted_wavefronts(read) * slowed_factor(kReadsPerWarp, timing.slow);
+  for (std::uint32_t i = 0; i < timing.samples; ++i) {
+    const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+    measurement.samples.push_back(
+        {.at_unix_s = now.count(), .total_ns = wavefronts, .cycles = wavefronts});
+  }
+  measurement.note = "the virtual device counts wavefronts and times nothing" +
+                     slowed_note(kReadsPerWarp, timing.slow, "reads");
+  return measurement;
+}
+
 // One overload an operation; std::visit picks.
 struct Runner {
   Fault fault;
@@ -24,7 +45,6 @@ struct Runner {
   RunResult operator()(const RunsAsProgram& /*op*/) const {
     throw Error("this operation runs as a program: make one of it with program_of()");
   }
-  RunResult operator()(const TileRead& read) const { return run_virtual_tile_read(read, fault); }
   RunResult operator()(const PeerTile& peer) const { return run_virtual_peer_tile(peer, fault); }
 };
 
@@ -35,7 +55,7 @@ struct Timekeeper {
     return measure_virtual_gemm(gemm, timing, fault);
   }
   Measurement operator()(const TileRead& read) const {
-    return measure_virtual_tile_read(read, timing, fault);
+    return count_wavefronts(read, timing, fault);
   }
   template <typename Untimed>
   Measurement operator()(const Untimed& /*op*/) const {

@@ -24,8 +24,8 @@ std::vector<Op> rows(const RunContext&) {
 
 std::string layout_of(const TileRead& read) {
   const std::uint32_t swizzle = swizzle_bytes(read.load.map.swizzle);
-  const std::uint32_t pitch =
-      group_row_bytes(read) * (read.placement == TilePlacement::unsplit ? read.load.map.box[2] : 1);
+  const std::uint32_t pitch = group_row_bytes(read.load.map) *
+                              (read.placement == TilePlacement::unsplit ? read.load.map.box[2] : 1);
   return fmt::format("pitch{}_swizzle{}_predicted{}", pitch, swizzle, predicted_wavefronts(read));
 }
 

@@ -45,7 +45,7 @@ std::vector<Op> columns_rows(const RunContext&) {
       for (const std::uint32_t groups : {2U, 4U}) {
         TileRead read = atom_read(DataType::bf16, swizzle, 128, height, groups);
         read.load.destination_offset = height == 16 ? 384 : 0;
-        const std::uint32_t columns = group_row_bytes(read) / kReadBytes * groups;
+        const std::uint32_t columns = group_row_bytes(read.load.map) / kReadBytes * groups;
         for (std::uint32_t first = 0; first + kWarpLanes / height <= columns; first += 3) {
           read.first_column = first;
           rows.emplace_back(read);

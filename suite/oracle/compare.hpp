@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/ops/tile_load.hpp"
-#include "kernels/ops/tile_read.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
 #include "suite/room.hpp"
@@ -40,11 +39,6 @@ void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, 
 /// one for each line of the barrier ledger. Empty when all
 /// agrees. Miscompare::parameters is left to the caller.
 std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
-/// The same of a warp's read: at most one Miscompare for the lanes, one for the source, one for the
-/// barrier.
-std::vector<Miscompare> compare(const TileRead& read, const Expectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
 }  // namespace tidemark::suite

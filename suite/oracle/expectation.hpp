@@ -53,8 +53,4 @@ void refuse_undocumented(const TileLoad& load);
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare);
 
-/// What lanes 0 to 31 read, 16 bytes each, pulled from the source by row and column.
-/// Throws Error for NaN fill.
-Expectation predict(const TileRead& read);
-
 }  // namespace tidemark::suite

@@ -27,6 +27,12 @@ struct ExpectedProduct {
   std::uint32_t offset = 0;
 };
 
+/// 32 chunks that the lanes of a warp read, at byte `offset` of a window.
+struct ExpectedLanes {
+  std::uint32_t rows = 0, first_column = 0;  // lane l has row l % rows
+  std::uint32_t offset = 0;
+};
+
 /// The shared window of a CTA.
 struct ExpectedWindow {
   std::vector<std::uint8_t> bytes;
@@ -35,6 +41,7 @@ struct ExpectedWindow {
                                     // landed was not seen to; empty: nothing
   std::vector<TileLoad> tiles;      // that landed in it, with destination_offset behind a guard
   std::vector<ExpectedProduct> products;
+  std::vector<ExpectedLanes> lanes;
   bool filled = false;  // to be stored from
 };
 

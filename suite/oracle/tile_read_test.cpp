@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/compare.hpp"
-#include "suite/oracle/expectation.hpp"
+#include "kernels/ops/tile_read.hpp"
+#include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {
 namespace {
@@ -21,78 +21,73 @@ TileRead small_read() {
   return read;
 }
 
-RunResult right_result(const Expectation& expected) {
-  RunResult result;
-  result.bytes = expected.bytes;
-  result.surroundings = expected.surroundings;
-  result.ledger = expected.ledger;
-  return result;
+std::size_t lanes_at(const Program& program) { return program.window - kGuardBytes - 512; }
+
+// Byte `byte` of all that the lanes read.
+std::uint8_t lane_byte(const TileRead& read, std::size_t byte) {
+  const Program program = program_of(read);
+  return predict(program).snapshots.at(0).window.bytes.at(lanes_at(program) + byte);
 }
 
 TEST(TileReadOracle, LaneNineReadsRowOneOfTheNextColumn) {
   const TileRead read = small_read();
-  const Expectation expected = predict(read);
-  ASSERT_EQ(expected.bytes.size(), 512U);
-  EXPECT_EQ(expected.bytes[9 * 16 + 3], source_byte(read.load.payload, 1024 + 144 + 16 + 3));
+  EXPECT_EQ(lane_byte(read, 9 * 16 + 3), source_byte(read.load.payload, 1024 + 144 + 16 + 3));
 }
 
 TEST(TileReadOracle, ColumnsGoOnInTheNextGroup) {
   TileRead read = small_read();
   read.first_column = 4;
-  EXPECT_EQ(predict(read).bytes[0], source_byte(read.load.payload, 1024 + 64));
+  EXPECT_EQ(lane_byte(read, 0), source_byte(read.load.payload, 1024 + 64));
+}
+
+TEST(TileReadOracle, RowsThatArePlacedAnewHoldTheSame) {
+  TileRead read = small_read();
+  read.placement = TilePlacement::unsplit;
+  read.first_column = 4;
+  EXPECT_EQ(lane_byte(read, 9 * 16 + 3), source_byte(read.load.payload, 1024 + 144 + 80 + 3));
 }
 
 TEST(TileReadOracle, RowsOutsideTheTensorAreZero) {
   TileRead read = small_read();
   read.load.at = {0, 7, 0};
-  const Expectation expected = predict(read);
-  EXPECT_EQ(expected.bytes[16], 0);
-  EXPECT_EQ(expected.bytes[0], source_byte(read.load.payload, 1024 + 7 * 144));
+  EXPECT_EQ(lane_byte(read, 16), 0);
+  EXPECT_EQ(lane_byte(read, 0), source_byte(read.load.payload, 1024 + 7 * 144));
 }
 
 TEST(TileReadOracle, RefusesNanFill) {
   TileRead read = small_read();
   read.load.map.type = DataType::f16;
   read.load.map.fill = Fill::nan;
-  EXPECT_THROW(predict(read), Error);
+  read.load.at = {0, 7, 0};
+  EXPECT_THROW(predict(program_of(read)), Error);
+}
+
+TEST(TileReadOracle, RefusesWhatIsNoMatrixOrNotInIt) {
+  TileRead read = small_read();
+  read.first_column = 5;
+  EXPECT_THROW(predict(program_of(read)), Error);
+  read = small_read();
+  read.load.map.box[1] = 7;
+  EXPECT_THROW(predict(program_of(read)), Error);
+  read = small_read();
+  read.load.map.element_stride[2] = 2;
+  EXPECT_THROW(predict(program_of(read)), Error);
 }
 
 TEST(TileReadCompare, NamesLaneRowAndColumnOfAWrongByte) {
-  const TileRead read = small_read();
-  const Expectation expected = predict(read);
-  RunResult result = right_result(expected);
-  result.bytes[9 * 16 + 3] ^= 0x10;
-  const auto found = compare(read, expected, result, 2);
+  const Program program = program_of(small_read());
+  const ProgramExpectation expected = predict(program);
+  RunResult result;
+  result.bytes = expected.snapshots.at(0).window.bytes;
+  result.surroundings = expected.regions;
+  for (const ExpectedTrace& trace : expected.trace) result.trace.push_back(trace.value);
+  EXPECT_TRUE(compare(program, expected, result, 2).empty());
+  result.bytes[lanes_at(program) + 9 * 16 + 3] ^= 0x10;
+  const auto found = compare(program, expected, result, 2);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(found[0].text.find("lane 9 (row 1, column 1), byte 3"), std::string::npos)
       << found[0].text;
-  EXPECT_EQ(found[0].first_offset, 147U);
-}
-
-TEST(TileReadCompare, NoticesLanesThatAreMissing) {
-  const TileRead read = small_read();
-  const Expectation expected = predict(read);
-  RunResult result = right_result(expected);
-  result.bytes.resize(496);
-  EXPECT_EQ(compare(read, expected, result, 0).size(), 1U);
-}
-
-TEST(TileReadCompare, NoticesAChangedSource) {
-  const TileRead read = small_read();
-  const Expectation expected = predict(read);
-  RunResult result = right_result(expected);
-  result.surroundings[1030] ^= 1;
-  const auto found = compare(read, expected, result, 0);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].what, "source");
-}
-
-TEST(TileReadCompare, NoticesAPhaseThatDidNotComplete) {
-  const TileRead read = small_read();
-  const Expectation expected = predict(read);
-  RunResult result = right_result(expected);
-  result.ledger.complete = false;
-  EXPECT_EQ(compare(read, expected, result, 0).size(), 1U);
+  EXPECT_EQ(found[0].first_offset, lanes_at(program) + 147);
 }
 
 }  // namespace

@@ -135,6 +135,12 @@ std::string tensor_in_code(const Program& program, const Step& step) {
                      first(spec.extent), first(pitch), first(count), first(steps), first(step.at));
 }
 
+// A tile as a matrix of chunks: rows, bytes of a row of a group, groups, and pieces of the swizzle.
+std::string matrix_in_code(const TensorMapSpec& map) {
+  return fmt::format("{}, {}, {}, {}", map.box[1], group_row_bytes(map), map.box[2],
+                     std::max(swizzle_bytes(map.swizzle) / 16, 1U));
+}
+
 std::string from_in_words(const Map& map) {
   return map.from == kZeroed ? "zeros" : fmt::format("map {}", map.from);
 }
@@ -147,6 +153,7 @@ std::string formatted(std::string_view text, const Place& place) {
   const TensorMapSpec spec = copies ? place.program.maps[step.map].spec : TensorMapSpec{};
   const std::uint32_t rank = copies ? rank_of(spec) : 1;
   const auto* const at = step.at.data();
+  const bool moves = step.verb == Verb::place || step.verb == Verb::columns;
   return fmt::format(
       fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
       fmt::arg("barrier", step.barrier), fmt::arg("of", step.of),
@@ -161,7 +168,8 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
-      fmt::arg("product", step.product),
+      fmt::arg("product", step.product), fmt::arg("to", step.at[0]),
+      fmt::arg("matrix", moves ? matrix_in_code(place.program.maps[step.map].spec) : ""),
       fmt::arg("map_at", verb.map ? map_in_code(place.program, step.map) : ""),
       fmt::arg("where", step.in_place ? "in_place" : "in_shared"),
       fmt::arg("from", verb.map ? from_in_words(place.program.maps[step.map]) : ""),

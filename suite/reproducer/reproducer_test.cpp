@@ -156,6 +156,16 @@ Program remapped(std::vector<Step> steps) {
   return program;
 }
 
+TileRead read_of(TilePlacement placement) {
+  return {.load = {.map = {.type = DataType::u8,
+                           .rank = 3,
+                           .extent = {128, 16, 2},
+                           .stride = {256, 128},
+                           .box = {128, 16, 2}},
+                   .payload = {}},
+          .placement = placement};
+}
+
 Program multiplying(const Wgmma& product) {
   Program program = one_cta({{.verb = Verb::wgmma, .offset = 32768}});
   program.window = 65536;
@@ -299,6 +309,12 @@ std::vector<VerbExample> other_examples() {
        {"ld.global", "st.shared.u8", "fence.proxy.async.shared::cta"},
        working({{.verb = Verb::copy, .offset = 1024, .at = {-8, 3}}}, DataType::s32,
                Numbers::small)},
+      {Verb::place,
+       {"ld.shared.v4.u32", "st.shared.v4.u32", "fence.proxy.async.shared::cta"},
+       program_of(read_of(TilePlacement::unsplit))},
+      {Verb::columns,
+       {"ld.shared.v4.u32", "st.shared.v4.u32", "fence.proxy.async.shared::cta"},
+       program_of(read_of(TilePlacement::as_loaded))},
       {Verb::look, {"ld.global.cv.u64"}, one_cta({{.verb = Verb::look, .region = 0, .word = 8}})},
       {Verb::look, {}, one_cta({{.verb = Verb::look}})},
       {Verb::cluster_sync,
@@ -763,12 +779,15 @@ Program representative_product() {
       program_of(TileConsume{.type = MmaType::e4m3, .n = 128, .k = 128, .payload = {}}));
 }
 
+Program representative_read() { return with_checks(program_of(read_of(TilePlacement::unsplit))); }
+
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
         representative_map(), representative_async(), representative_product(),
-        representative_trip(TileWork::add_one), representative_trip(TileWork::thread_copy)}) {
+        representative_read(), representative_trip(TileWork::add_one),
+        representative_trip(TileWork::thread_copy)}) {
     const std::string source = cuda_reproducer(program, kWords);
     EXPECT_LE(program.steps.size(), 45U);
     EXPECT_LE(lines_of(source).size(), 200U) << source;
@@ -926,7 +945,7 @@ TEST_F(Compiled, RepresentativeProgramsToExecutables) {
   for (const Program& program :
        {representative(), representative_stores(), representative_end(), representative_send(),
         representative_async(), representative_map(), representative_product(),
-        remapped({{.verb = Verb::replace, .map = 2, .scope = Scope::sys}})})
+        representative_read(), remapped({{.verb = Verb::replace, .map = 2, .scope = Scope::sys}})})
     executable(cuda_reproducer(program, kWords));
 }
 

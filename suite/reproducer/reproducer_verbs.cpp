@@ -250,6 +250,31 @@ __device__ void copy(u32 tile, u32 bytes, Tensor t, u32 pieces) {  // by their e
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 )cu"},
+    {.verb = Verb::place,
+     .comment = "place the tile at byte {offset} in rows of all groups at byte {to}",
+     .call = "place({offset}, {to}, {matrix});",
+     .function = R"cu(
+__device__ void place(u32 from, u32 to, u32 rows, u32 row_bytes, u32 groups, u32 pieces) {
+  const u32 columns = row_bytes / 16 * groups;
+  for (u32 i = threadIdx.x; i < rows * columns; i += kThreads) {
+    const u32 row = i / columns, at = i % columns * 16;
+    const u32 chunk = from + (at / row_bytes * rows + row) * row_bytes + at % row_bytes;
+    *(uint4*)(window() + swizzled(to + row * columns * 16 + at, pieces)) = *(uint4*)(window() + swizzled(chunk, pieces));
+  }
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)cu"},
+    {.verb = Verb::columns,
+     .comment = "the lanes of a warp read 16 bytes each, from column {count} on",
+     .call = "columns({offset}, {to}, {count}, {stride}, {matrix});",
+     .function = R"cu(
+__device__ void columns(u32 from, u32 to, u32 first, u32 pitch, u32 rows, u32 row_bytes, u32, u32 pieces) {
+  const u32 lane = threadIdx.x % 32, row = lane % rows, at = (first + lane / rows) * 16;
+  const u32 chunk = from + (pitch != 0 ? row * pitch + at : (at / row_bytes * rows + row) * row_bytes + at % row_bytes);
+  *(uint4*)(window() + to + 16 * lane) = *(uint4*)(window() + swizzled(chunk, pieces));
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)cu"},
     {.verb = Verb::look,
      .comment = "{read_word}, uncached",
      .call = "{keep_word};",

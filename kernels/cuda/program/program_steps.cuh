@@ -140,6 +140,32 @@ __device__ inline void copy(const Cta& cta, const Step& step) {
   ptx::fence_proxy_async(ptx::space_shared);
 }
 
+__device__ inline void place(const Cta& cta, const Step& step) {
+  const TensorMapSpec& map = cta.task.specs[step.map].spec;
+  const std::uint32_t columns = columns_of(map);
+  for (std::uint32_t i = threadIdx.x; i < map.box[1] * columns; i += blockDim.x) {
+    const LaneChunk chunk{.row = i / columns, .column = i % columns};
+    const std::uint32_t from = step.offset + chunk_offset(map, 0, chunk);
+    const std::uint32_t to = step.at[0] + chunk_offset(map, columns * kReadBytes, chunk);
+    *reinterpret_cast<uint4*>(cta.window + swizzled(to, map.swizzle)) =
+        *reinterpret_cast<const uint4*>(cta.window + swizzled(from, map.swizzle));
+  }
+  // As behind add().
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
+/// One warp, 16 bytes a lane.
+__device__ inline void columns(const Cta& cta, const Step& step) {
+  const TensorMapSpec& map = cta.task.specs[step.map].spec;
+  const std::uint32_t lane = threadIdx.x % kWarpLanes;
+  const LaneChunk chunk = chunk_of_lane(map, step.count, lane);
+  const std::uint32_t from = step.offset + chunk_offset(map, step.stride, chunk);
+  *reinterpret_cast<uint4*>(cta.window + step.at[0] + kReadBytes * lane) =
+      *reinterpret_cast<const uint4*>(cta.window + swizzled(from, map.swizzle));
+  // As behind add().
+  ptx::fence_proxy_async(ptx::space_shared);
+}
+
 /// One thread waits, all overwrite at once what its groups have read.
 __device__ inline void wait_group_read(const Cta& cta, const Step& step) {
   if (threadIdx.x == step.thread) wait_until_read(step.pending, Pending{});
@@ -257,6 +283,8 @@ using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::fill, fill_source>,                   //
                             Does<Verb::add, add>,                            //
                             Does<Verb::copy, copy>,                          //
+                            Does<Verb::place, place>,                        //
+                            Does<Verb::columns, columns>,                    //
                             Does<Verb::look, look>,                          //
                             Does<Verb::poison, poison>,                      //
                             Does<Verb::write, write>,                        //

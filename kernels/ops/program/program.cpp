@@ -139,6 +139,41 @@ std::string unsound_async(const Program& program, const Step& step) {
   return "";
 }
 
+// A read in columns, or a tile in rows of all groups: both in the window, and on bytes of their
+// own.
+std::string unsound_columns(const Program& program, const Step& step) {
+  const TensorMapSpec& map = program.maps[step.map].spec;
+  if (!has_size(map)) return "";
+  const std::uint32_t rows = map.box[1], row_bytes = group_row_bytes(map);
+  const bool fits = map.rank == 3 && (rows == 8 || rows == 16 || rows == 32) &&
+                    row_bytes % kReadBytes == 0 && row_bytes <= 128 && !map.im2col && !map.bulk &&
+                    !is_interleaved(map) && map.element_stride[1] == 1 &&
+                    map.element_stride[2] == 1;
+  if (!fits)
+    return fmt::format(
+        "columns of a box of rank {} with {} rows of {} bytes; take a tiled map of rank 3, 8, 16 "
+        "or 32 rows, 16 to 128 bytes and element strides of 1",
+        map.rank, rows, row_bytes);
+  const std::uint32_t columns = columns_of(map);
+  const std::uint64_t begin = step.offset, end = begin + std::uint64_t{rows} * columns * kReadBytes;
+  const bool reads = step.verb == Verb::columns;
+  if (reads && step.stride != 0 && step.stride != columns * kReadBytes)
+    return fmt::format("rows of {} bytes; take 0 or {}", step.stride, columns * kReadBytes);
+  if (reads && chunk_of_lane(map, step.count, kWarpLanes - 1).column >= columns)
+    return fmt::format("lane 31 reads column {} of {}; start further left",
+                       chunk_of_lane(map, step.count, kWarpLanes - 1).column, columns);
+  const std::int64_t to = step.at[0];
+  const auto past = to + static_cast<std::int64_t>(reads ? kWarpLanes * kReadBytes : end - begin);
+  const std::uint32_t pattern = map.swizzle == Swizzle::none ? 16 : 128;  // nothing leaves the area
+  if (begin % pattern != 0 || end > program.window || to < 0 || to % (reads ? 16 : pattern) != 0 ||
+      past > static_cast<std::int64_t>(program.window))
+    return fmt::format("a tile of {} bytes from {} on and {} bytes from {} on in a window of {}",
+                       end - begin, begin, past - to, to, program.window);
+  if (to < static_cast<std::int64_t>(end) && static_cast<std::int64_t>(begin) < past)
+    return "what is written lies where the tile is still read; take other bytes";
+  return "";
+}
+
 // The operands of a step, and of what it leaves, in the window. Warps do not wait for each other
 // between the last wgmma and their part of C.
 std::string unsound_product(const Program& program, const Step& step) {
@@ -247,6 +282,7 @@ std::string unsound_step(const Program& program, const Step& step) {
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
   if (step.verb == Verb::wgmma) return unsound_product(program, step);
+  if (step.verb == Verb::place || step.verb == Verb::columns) return unsound_columns(program, step);
   if (step.type > DataType::tf32_ftz) return "an unknown type";
   if (step.verb == Verb::send) return unsound_send(program, step);
   if (step.verb == Verb::replace || step.verb == Verb::acquire)

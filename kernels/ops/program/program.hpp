@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/ops/payload.hpp"
+#include "kernels/ops/program/columns.hpp"
 #include "kernels/ops/program/islands.hpp"
 #include "kernels/ops/program/wgmma.hpp"
 #include "kernels/ops/reduction.hpp"
@@ -129,6 +130,19 @@ enum class Verb : std::uint8_t {
   // out of global memory, and zeros where the tensor ends.
   copy,
 
+  // Of a tile as columns.hpp sees it, by the map's swizzle of the address.
+
+  // map, offset, at: all threads copy each 16-byte chunk of the tile at byte `offset` of the
+  // window,
+  // as a load left it, to where it stands in rows of all groups from byte at[0] on.
+  place,
+
+  // map, offset, stride, count, at: lane l of the warp of `thread` copies the chunk of
+  // chunk_of_lane(map, count, l) to byte at[0] + 16 l of the window. The tile at byte `offset` is
+  // as
+  // a load left it, or where `stride` is not 0 in rows of so many bytes.
+  columns,
+
   look,  // region, word. Trace: bytes `word` to `word` + 7 of the region, by thread `thread`, past
          // the caches of its SM
   poison,   // offset, bytes: all threads fill this part of the window with cta_poison_byte()
@@ -213,6 +227,8 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
      .map = true,
      .box = true,
      .tile = true},
+    {.verb = Verb::place, .name = "place", .takers = Takers::all, .map = true},
+    {.verb = Verb::columns, .name = "columns", .takers = Takers::warp, .map = true},
     {.verb = Verb::look, .name = "look", .word = true},
     {.verb = Verb::poison, .name = "poison", .takers = Takers::all, .range = true},
     {.verb = Verb::write, .name = "write", .barrier = true},

@@ -14,6 +14,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
+#include "kernels/virtual/program/program_columns.hpp"
 #include "kernels/virtual/program/program_copies.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
@@ -217,6 +218,12 @@ std::uint64_t take(const Turn& turn) {
       return 0;
     case Verb::copy:
       take_copy(turn);
+      return 0;
+    case Verb::place:
+      take_place(turn);
+      return 0;
+    case Verb::columns:
+      take_columns(turn);
       return 0;
     case Verb::look:
       return take_look(turn);

@@ -165,6 +165,26 @@ void compare_product(const Program& program, const ExpectedSnapshot& snapshot,
             &actual[product.offset]);
 }
 
+// What the lanes of a warp read. Sets right in `actual` what is told.
+void compare_lanes(const ExpectedSnapshot& snapshot, const ExpectedLanes& lanes, Bytes& actual,
+                   std::uint32_t row, std::vector<Miscompare>& found) {
+  constexpr std::size_t kBytes = 512;
+  const Bytes& expected = snapshot.window.bytes;
+  const auto difference = exact_difference(expected, actual, lanes.offset, lanes.offset + kBytes);
+  if (!difference) return;
+  Miscompare miscompare = wrong_byte("byte", *difference, expected, actual, row);
+  const std::size_t byte = difference->first - lanes.offset, lane = byte / 16;
+  const std::size_t of_row = lane % lanes.rows, column = lanes.first_column + lane / lanes.rows;
+  miscompare.coordinate = {static_cast<std::int64_t>(column), static_cast<std::int64_t>(of_row)};
+  miscompare.text = fmt::format(
+      "lane {} (row {}, column {}), byte {} of 16: expected 0x{:02x}, got 0x{:02x}; {} of {} bytes "
+      "are wrong",
+      lane, of_row, column, byte % 16, miscompare.expected, miscompare.actual,
+      miscompare.wrong_bytes, kBytes);
+  found.push_back(std::move(miscompare));
+  std::copy_n(&expected[lanes.offset], kBytes, &actual[lanes.offset]);
+}
+
 void compare_snapshot(const Program& program, const ProgramExpectation& expected,
                       const ExpectedSnapshot& snapshot, Bytes actual, std::uint32_t row,
                       std::vector<Miscompare>& found) {
@@ -173,6 +193,8 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
   const std::size_t known = found.size();
   for (const ExpectedProduct& product : window.products)
     compare_product(program, snapshot, product, actual, row, found);
+  for (const ExpectedLanes& lanes : window.lanes)
+    compare_lanes(snapshot, lanes, actual, row, found);
   Expectation told{.bytes = window.bytes,
                    .compare = window.compare,
                    .surroundings = expected.regions,

@@ -32,6 +32,7 @@ void forget_tiles(ExpectedWindow& window, const Step& step) {
   window.compare.clear();
   window.tiles.clear();
   window.products.clear();
+  window.lanes.clear();
 }
 
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
@@ -224,6 +225,12 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::add:
     case Verb::copy:
       work(walk, step, rank);
+      return {};
+    case Verb::place:
+      place(walk, step, rank);
+      return {};
+    case Verb::columns:
+      columns(walk, step, rank);
       return {};
     case Verb::look:
       return read_region(walk, step, rank);

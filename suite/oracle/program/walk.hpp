@@ -181,6 +181,9 @@ void send(Walk& walk, const Step& step, std::uint32_t from);
 /// No document says whether a vector is credited at once. PTX ISA 9.2: a cluster of one CTA has no
 /// st.async (9.7.9.12), and no CTA a red.async to itself (9.7.13.7).
 void send_registers(Walk& walk, const Step& step, std::uint32_t from);
+/// Chunks that threads move, each looked up where the tables of the PTX ISA put it.
+void place(Walk& walk, const Step& step, std::uint32_t rank);
+void columns(Walk& walk, const Step& step, std::uint32_t rank);
 /// The product of two tiles of integers, which every type holds exactly.
 void wgmma(Walk& walk, const Step& step, std::uint32_t rank);
 /// Changes nothing, where the instruction is one that documents allow.

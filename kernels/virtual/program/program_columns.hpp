@@ -1,23 +1,15 @@
-// Tiles that are loaded and read by lanes, and their faults.
+// Chunks of tiles that threads move, and the faults of a warp's read.
 #pragma once
 
 #include <span>
 
-#include "kernels/device.hpp"
 #include "kernels/fault.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark::kernels {
 
-// A warp's read of a loaded tile on the virtual device.
-
-/// Runs steps 1 to 3 of TileRead; preflight() of its load says what ends it before them. A load
-/// that does not complete gives timeout. Throws Error for a tile that is not of the shape TileRead
-/// describes.
-RunResult run_virtual_tile_read(const TileRead& read, Fault fault);
-
-/// Counts instead of timing: every sample is predicted_wavefronts() cycles. Says nothing about a
-/// GPU.
-Measurement measure_virtual_tile_read(const TileRead& read, const Timing& timing, Fault fault);
+void take_place(const Turn& turn);
+void take_columns(const Turn& turn);
 
 // The faults of a warp's read: each changes the address or the data of some lanes.
 
