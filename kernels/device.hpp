@@ -15,21 +15,6 @@
 
 namespace tidemark::kernels {
 
-/// What the mbarrier of a copy was seen to do; a row is right only if the oracle agrees with all of
-/// it.
-struct BarrierLedger {
-  bool complete_before_issue = false;  // test_wait(phase 0) before anything was announced
-  bool complete = false;               // phase 0 completed inside the bound
-  bool next_complete_early = false;    // test_wait(phase 1) before the second copy
-  bool next_complete = false;  // phase 1 completed inside the bound after an exact second copy
-  /// Bytes that arrive.expect_tx of the tile's size made a barrier wait for, counted by complete_tx
-  /// without a copy; 0 where its phase completed before, or did not complete.
-  std::uint64_t announced = 0;
-  std::uint64_t credited = 0;  // bytes, by the meter: announce more, then complete_tx byte by byte
-
-  friend bool operator==(const BarrierLedger&, const BarrierLedger&) = default;
-};
-
 /// What went wrong instead of an answer.
 enum class DeviceFault : std::uint8_t {
   none,
@@ -77,7 +62,6 @@ struct RunResult {
   std::vector<std::uint8_t> surroundings;
   /// CUtensorMap as encoded; zeros where there is none.
   std::array<std::uint8_t, 128> descriptor{};
-  BarrierLedger ledger;
   /// Programs and PeerTile: the trace of step s in CTA c stands at s * ctas_of(program) + c.
   std::vector<std::uint64_t> trace;
   /// Gemm over a transport that votes or is measured: told_digests() of every rank, one behind the

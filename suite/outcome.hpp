@@ -26,7 +26,7 @@ enum class Judgement : std::uint8_t {
   skip
 };
 
-/// One wrong thing in one row: a byte, or a line of the barrier ledger.
+/// One wrong thing in one row: a byte, or what a barrier was seen to do.
 struct Miscompare {
   std::uint32_t row = 0;   // index into the case's rows
   std::string parameters;  // of the row, one line of JSON

@@ -137,12 +137,6 @@ struct BarrierCycle {
 /// What the runner sets for each run of a row.
 constexpr Payload& payload_of(BarrierCycle& cycle) { return cycle.payload; }
 
-constexpr std::uint32_t phases_of(const BarrierCycle& cycle) {
-  std::uint32_t phases = 0;
-  for (std::uint32_t i = 0; i < cycle.life_count; ++i) phases += cycle.lives[i].phases;
-  return phases;
-}
-
 /// What the barrier's memory holds as plain data after life `life`.
 constexpr std::uint64_t cycle_plain_word(const BarrierCycle& cycle, std::uint32_t life) {
   return splitmix64(source_word(cycle.payload, life));

@@ -75,9 +75,6 @@ constexpr bool ends_unwaited(const TileStore& store) {
   return store.wait == StoreWait::only_read || store.wait == StoreWait::none;
 }
 
-/// Groups of one row: stores, and empty ones in front of, between and behind them.
-inline constexpr std::uint32_t kMaxGroups = 2 * kMaxStores + 1;
-
 /// How many groups are committed behind that of store `group`, empty ones included.
 constexpr std::uint32_t groups_behind(const TileStore& store, std::uint32_t group) {
   std::uint32_t behind = store.stores - 1 - group;

@@ -167,39 +167,6 @@ void compare_source(const Expectation& expected, const RunResult& result, std::u
   found.push_back(miscompare);
 }
 
-void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
-                  std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found) {
-  if (expected == actual) return;
-  found.push_back(
-      {.row = row,
-       .parameters = {},
-       .what = fmt::format("barrier: {}", line),
-       .coordinate = {},
-       .first_offset = 0,
-       .wrong_bytes = 0,
-       .expected = expected,
-       .actual = actual,
-       .text = fmt::format("barrier: {}: expected {}, got {}", meaning, expected, actual)});
-}
-
-void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, std::uint32_t row,
-                    std::vector<Miscompare>& found) {
-  const auto line = [&](std::string_view name, std::string_view meaning, std::uint64_t wanted,
-                        std::uint64_t got) {
-    compare_line(name, meaning, wanted, got, row, found);
-  };
-  line("complete_before_issue", "phase 0 complete before the copy was issued",
-       expected.complete_before_issue, actual.complete_before_issue);
-  line("complete", "phase 0 complete after the copy", expected.complete, actual.complete);
-  line("next_complete_early", "phase 1 complete before the second copy",
-       expected.next_complete_early, actual.next_complete_early);
-  line("next_complete", "phase 1 complete after the second copy", expected.next_complete,
-       actual.next_complete);
-  line("announced", "bytes that the barrier took as announced", expected.announced,
-       actual.announced);
-  line("credited", "bytes credited", expected.credited, actual.credited);
-}
-
 bool is_nan(DataType type, std::uint64_t bits) {
   // Below the sign: all exponent bits set and a mantissa that is not zero, so above infinity.
   switch (type) {
@@ -217,15 +184,6 @@ bool is_nan(DataType type, std::uint64_t bits) {
     default:
       return false;
   }
-}
-
-std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row) {
-  std::vector<Miscompare> found;
-  compare_window({&load, 1}, expected, result.bytes, row, found);
-  compare_source(expected, result, row, found);
-  compare_ledger(expected.ledger, result.ledger, row, found);
-  return found;
 }
 
 }  // namespace tidemark::suite

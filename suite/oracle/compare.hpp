@@ -26,19 +26,4 @@ void compare_window(std::span<const TileLoad> tiles, Expectation expected,
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
                     std::vector<Miscompare>& found);
 
-/// Adds a Miscompare "barrier: <line>" to `found` where the two values differ.
-void compare_line(std::string_view line, std::string_view meaning, std::uint64_t expected,
-                  std::uint64_t actual, std::uint32_t row, std::vector<Miscompare>& found);
-
-/// Adds one for each line of the ledger that differs.
-void compare_ledger(const BarrierLedger& expected, const BarrierLedger& actual, std::uint32_t row,
-                    std::vector<Miscompare>& found);
-
-/// Everything in `result` that `expected` does not say: at most one Miscompare for the tile and
-/// one for its guards, one for the source and
-/// one for each line of the barrier ledger. Empty when all
-/// agrees. Miscompare::parameters is left to the caller.
-std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
-                                const RunResult& result, std::uint32_t row);
-
 }  // namespace tidemark::suite

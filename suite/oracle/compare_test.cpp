@@ -34,8 +34,15 @@ RunResult right_result(const Expectation& expected) {
   RunResult result;
   result.bytes = expected.bytes;
   result.surroundings = expected.surroundings;
-  result.ledger = expected.ledger;
   return result;
+}
+
+std::vector<Miscompare> compare(const TileLoad& load, const Expectation& expected,
+                                const RunResult& result, std::uint32_t row) {
+  std::vector<Miscompare> found;
+  compare_window({&load, 1}, expected, result.bytes, row, found);
+  compare_source(expected, result, row, found);
+  return found;
 }
 
 TEST(Compare, SaysNothingWhereAllAgrees) {

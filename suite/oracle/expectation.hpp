@@ -23,7 +23,6 @@ struct Expectation {
   std::vector<std::uint8_t> bytes;         // of RunResult::bytes
   std::vector<Compare> compare;            // one a byte; empty: all exact
   std::vector<std::uint8_t> surroundings;  // of RunResult::surroundings, always exact
-  BarrierLedger ledger;
   std::uint8_t poison_twist = 0;  // XORed to the poison of this window; only explanations need it
 };
 

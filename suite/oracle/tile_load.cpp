@@ -136,10 +136,8 @@ void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint
 
 Expectation predict(const TileLoad& load) {
   refuse_undocumented(load);
-  Expectation expectation{.bytes = poisoned_window(load),
-                          .compare = {},
-                          .surroundings = source_allocation(load),
-                          .ledger = {}};
+  Expectation expectation{
+      .bytes = poisoned_window(load), .compare = {}, .surroundings = source_allocation(load)};
   pull_tile(load, expectation.surroundings, expectation.bytes, expectation.compare);
   return expectation;
 }

@@ -119,21 +119,4 @@ RunResult preflight(const TileLoad& load) {
   return result;
 }
 
-std::vector<std::uint8_t> make_source(const TileLoad& load) {
-  std::vector<std::uint8_t> source(source_allocation_bytes(load));
-  for (std::uint64_t i = 0; i < source.size() / 4; ++i) {
-    const std::uint32_t word = source_element_word(load, i);
-    std::memcpy(&source[4 * i], &word, 4);
-  }
-  return source;
-}
-
-SharedWindow make_window(const TileLoad& load) {
-  SharedWindow window{.address = kWindowAddress,
-                      .bytes = std::vector<std::uint8_t>(window_bytes(load))};
-  std::uint64_t offset = 0;
-  for (std::uint8_t& byte : window.bytes) byte = poison_byte(load.payload, offset++);
-  return window;
-}
-
 }  // namespace tidemark::kernels

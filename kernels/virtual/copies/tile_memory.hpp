@@ -67,10 +67,4 @@ RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMax
 /// GiB.
 RunResult preflight(const TileLoad& load);
 
-/// The source allocation, filled.
-std::vector<std::uint8_t> make_source(const TileLoad& load);
-
-/// The shared window at kWindowAddress, poisoned.
-SharedWindow make_window(const TileLoad& load);
-
 }  // namespace tidemark::kernels

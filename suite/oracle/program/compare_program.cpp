@@ -198,7 +198,6 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
   Expectation told{.bytes = window.bytes,
                    .compare = window.compare,
                    .surroundings = expected.regions,
-                   .ledger = {},
                    .poison_twist = poison_twist(snapshot.cta)};
   for (std::size_t i = 0; i < window.other.size(); ++i)
     if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
