@@ -1,5 +1,6 @@
-# tidemark_test(NAME TIER [SOURCES...] [LIBRARIES...] [RANKS n]): one GoogleTest program.
-#   TIER unit: needs nothing. gpu: needs one sm_90 GPU, is skipped without. mpi: mpirun -n RANKS.
+# tidemark_test(NAME TIER [SOURCES...] [LIBRARIES...] [CROWDED filter]): one GoogleTest program.
+#   TIER unit: needs nothing. gpu: needs one sm_90 GPU, is skipped without. mpi: starts mpirun itself.
+#   CROWDED: tests of many processes, of which one runs at a time.
 # tidemark_headers(TARGET DIRS...): every header there must compile alone
 #   (target all_verify_interface_header_sets).
 find_package(GTest)
@@ -9,7 +10,7 @@ function(tidemark_test name tier)
   if(NOT GTest_FOUND)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "RANKS;TIMEOUT" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "CROWDED;TIMEOUT" "SOURCES;LIBRARIES")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -25,7 +26,12 @@ function(tidemark_test name tier)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}."
+  if(arg_CROWDED)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_FILTER "${arg_CROWDED}"
+      PROPERTIES LABELS ${tier} TIMEOUT ${arg_TIMEOUT} RESOURCE_LOCK crowd)
+    set(others TEST_FILTER "-${arg_CROWDED}")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." ${others}
     PROPERTIES LABELS ${tier} TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
