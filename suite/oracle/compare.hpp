@@ -1,7 +1,9 @@
 // Holds what a device left behind against what the oracle predicted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,26 @@
 #include "suite/room.hpp"
 
 namespace tidemark::suite {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// What a range of bytes got wrong.
+struct Difference {
+  std::size_t first = 0;    // offset of the first wrong byte
+  std::uint64_t wrong = 0;  // how many are
+};
+
+/// What bytes `begin` to `end` got wrong, if anything.
+std::optional<Difference> exact_difference(const Bytes& expected, const Bytes& actual,
+                                           std::size_t begin, std::size_t end);
+
+/// A miscompare of `what` at the first wrong byte; its text and coordinate are left to the caller.
+Miscompare wrong_byte(std::string_view what, const Difference& difference, const Bytes& expected,
+                      const Bytes& actual, std::uint32_t row);
+
+/// A miscompare of `what`: the device gave another number of bytes for `region`.
+Miscompare wrong_size(std::string_view what, std::string_view region, std::size_t expected,
+                      std::size_t actual, std::uint32_t row);
 
 /// Says whether the little-endian `bits` of an element of `type` are a NaN. False for integers.
 bool is_nan(DataType type, std::uint64_t bits);

@@ -7,7 +7,6 @@
 
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/compare_regions.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "suite/oracle/compare.hpp"
-#include "suite/oracle/compare_regions.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark::suite {
