@@ -177,13 +177,16 @@ class Minimizer {
   }
 
   bool simplify_memory() {
-    static constexpr std::array<void (*)(Program&), 9> kSimpler = {
+    static constexpr std::array<void (*)(Program&), 10> kSimpler = {
         [](Program& p) {
           p.cluster = {1, 1, 1};
         },
         [](Program& p) { p.barriers -= std::min(p.barriers, 1U); },
         [](Program& p) {
           if (!p.maps.empty()) p.maps.pop_back();
+        },
+        [](Program& p) {
+          if (!p.products.empty()) p.products.pop_back();
         },
         [](Program& p) {
           if (!p.regions.empty()) p.regions.pop_back();

@@ -85,22 +85,26 @@ LaneOffsets offsets_of(const TileRead& read) {
 void launch(RowWorkspace& workspace, const TileRead& read, std::uint32_t extra) {
   const auto kernel = extra == 0 ? read_columns<false> : read_columns<true>;
   const std::uint32_t bytes = dynamic_bytes(window_bytes(read.load));
-  cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bytes)),
-             "allow a warp's reads their shared memory");
   kernel<<<1, kThreads, bytes, workspace.stream.get()>>>(offsets_of(read), extra,
                                                          workspace.answer.as<ColumnTimes>());
   cuda_check(cudaGetLastError(), "launch a warp's reads");
 }
 
-/// False where the kernel hung, which `result` says then.
-bool take_samples(RowWorkspace& workspace, const TileRead& read, const Timing& timing,
+/// Says in `result` where the kernel hung.
+void take_samples(RowWorkspace& workspace, const TileRead& read, const Timing& timing,
                   Measurement& result) {
   const Event began(Event::Kind::timing), ended(Event::Kind::timing);
   const cudaStream_t stream = workspace.stream.get();
+  for (const auto kernel : {read_columns<false>, read_columns<true>})
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(dynamic_bytes(window_bytes(read.load)))),
+               "allow a warp's reads their shared memory");
   grow(workspace.answer, sizeof(ColumnTimes));
   grow(workspace.host, sizeof(ColumnTimes));
   for (std::uint32_t i = 0; i < timing.warmups + timing.samples; ++i) {
+    // Else a kernel that did nothing would hand in the cycles of the one before it.
+    cuda_check(cudaMemsetAsync(workspace.answer.data(), 0, sizeof(ColumnTimes), stream),
+               "clear the cycles");
     cuda_check(cudaEventRecord(began.get(), stream), "record the start of a sample");
     launch(workspace, read, i < timing.warmups ? 0 : extra_units(kReadsPerWarp, timing.slow));
     cuda_check(cudaEventRecord(ended.get(), stream), "record the end of a sample");
@@ -110,17 +114,17 @@ bool take_samples(RowWorkspace& workspace, const TileRead& read, const Timing& t
     if (!wait_for_launch(workspace)) {
       result.fault = DeviceFault::timeout;
       result.note = hung_note();
-      return false;
+      return;
     }
     float milliseconds = 0;
     cuda_check(cudaEventElapsedTime(&milliseconds, began.get(), ended.get()), "time a sample");
     if (i < timing.warmups) continue;
     const auto cycles = static_cast<double>(workspace.host.as<ColumnTimes>()->cycles);
+    if (cycles <= 0) throw Error("a warp's reads left no cycles");
     result.samples.push_back({.at_unix_s = unix_seconds(),
                               .total_ns = double{milliseconds} * 1e6 / kTimedReads,
                               .cycles = cycles / kTimedReads});
   }
-  return true;
 }
 
 }  // namespace
@@ -129,12 +133,16 @@ Measurement measure_column_rate(RowWorkspace& workspace, const TileRead& read,
                                 const Timing& timing) {
   Measurement result;
   const Program program = with_checks(program_of(read));
-  if (const std::string why = unsound(program); !why.empty()) throw Error(why);
-  bool done = false;
-  catch_sticky(result, [&] { done = take_samples(workspace, read, timing, result); });
-  if (result.fault == DeviceFault::sticky) result.samples.clear();
-  if (!done) return result;
   result.last = run_programs(workspace, {&program, 1}).front();
+  result.fault = result.last.fault;
+  result.code = result.last.code;
+  result.note = result.last.note;
+  if (result.fault != DeviceFault::none) return result;
+  catch_sticky(result, [&] { take_samples(workspace, read, timing, result); });
+  if (result.fault != DeviceFault::none) {
+    result.samples.clear();
+    return result;
+  }
   result.note = "each sample is the mean of " + std::to_string(kReadsPerWarp) +
                 " reads of each of " + std::to_string(kReadingWarps) + " warps" +
                 slowed_note(kReadsPerWarp, timing.slow, "reads");

@@ -8,8 +8,8 @@ namespace tidemark::kernels {
 
 /// 8 warps read at the places of the lanes of `read`, kReadsPerWarp times each. TimedSample::cycles
 /// are the SM's clock cycles, total_ns the nanoseconds of the whole launch, divided by all reads;
-/// what the places hold makes no difference. Measurement::last is program_of(read), run behind
-/// them.
+/// what the places hold makes no difference. Measurement::last is program_of(read), run before
+/// them: what that ends in ends the measurement.
 Measurement measure_column_rate(RowWorkspace& workspace, const TileRead& read,
                                 const Timing& timing);
 

@@ -28,7 +28,7 @@ struct RowWorkspace {
   DeviceBuffer orders;              // programs: what a launch is to do
   DeviceBuffer answer;              // what a kernel hands back
   PinnedBuffer host;                // answer, then regions
-  std::uint32_t launches = 0;       // so far; numbers the ledgers
+  std::uint32_t launches = 0;       // so far; numbers the ends of CTAs
   bool hung = false;                // a kernel never ended: its memory cannot be used again
 };
 

@@ -5,11 +5,11 @@ namespace tidemark::kernels {
 
 Program program_of(const TileRead& read) {
   const TensorMapSpec& map = read.load.map;
-  const bool anew = read.placement == TilePlacement::unsplit;
+  const bool unsplit = read.placement == TilePlacement::unsplit;
   const std::uint32_t loaded = kGuardBytes + read.load.destination_offset;
   const std::uint32_t area = (window_bytes(read.load) + 1023) / 1024 * 1024;
   const std::uint32_t tile = (tile_bytes(map) + 15) / 16 * 16;
-  const std::uint32_t lanes = (anew ? area + tile : area) + kGuardBytes;
+  const std::uint32_t lanes = (unsplit ? area + tile : area) + kGuardBytes;
   const auto to = static_cast<std::int32_t>(lanes);
   Program program{.window = lanes + kWarpLanes * kReadBytes + kGuardBytes,
                   .barriers = 1,
@@ -20,14 +20,13 @@ Program program_of(const TileRead& read) {
                             {.verb = Verb::load, .offset = loaded, .at = read.load.at},
                             {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs}},
                   .payload = read.load.payload};
-  if (anew)
+  if (unsplit)
     program.steps.push_back(
-        {.verb = Verb::place, .offset = loaded, .at = {static_cast<std::int32_t>(area)}});
-  program.steps.push_back({.verb = Verb::columns,
-                           .count = read.first_column,
-                           .offset = anew ? area : loaded,
+        {.verb = Verb::place_rows, .offset = loaded, .at = {static_cast<std::int32_t>(area)}});
+  program.steps.push_back({.verb = Verb::read_columns,
+                           .offset = unsplit ? area : loaded,
                            .stride = pitch_of(read),
-                           .at = {to}});
+                           .at = {to, static_cast<std::int32_t>(read.first_column)}});
   program.steps.push_back({.verb = Verb::snapshot});
   return program;
 }

@@ -16,8 +16,8 @@ enum class TilePlacement : std::uint8_t {
 };
 
 /// The load of a tile, which is placed anew where `placement` is unsplit, and a read of 32 of its
-/// chunks by one warp: Verb::place and Verb::columns. Timed, 8 warps read kReadsPerWarp times each
-/// at such addresses.
+/// chunks by one warp: Verb::place_rows and Verb::read_columns. Timed, 8 warps read kReadsPerWarp
+/// times each at such addresses.
 struct TileRead {
   TileLoad load;
   TilePlacement placement = TilePlacement::as_loaded;

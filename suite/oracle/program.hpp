@@ -21,16 +21,21 @@ struct ExpectedTrace {
   std::uint64_t judged = ~std::uint64_t{0};
 };
 
-/// Program::products[number] stands at byte `offset` of a window.
-struct ExpectedProduct {
-  std::uint8_t number = 0;
-  std::uint32_t offset = 0;
+/// Bytes of a window.
+struct Part {
+  std::uint32_t begin = 0, end = 0;
 };
 
-/// 32 chunks that the lanes of a warp read, at byte `offset` of a window.
+/// C of Program::products[number].
+struct ExpectedProduct {
+  std::uint8_t number = 0;
+  Part part;
+};
+
+/// 32 chunks that the lanes of a warp read: lane l has row l % rows.
 struct ExpectedLanes {
-  std::uint32_t rows = 0, first_column = 0;  // lane l has row l % rows
-  std::uint32_t offset = 0;
+  std::uint32_t rows = 0, first_column = 0;
+  Part part;
 };
 
 /// The shared window of a CTA.

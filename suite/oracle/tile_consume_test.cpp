@@ -203,6 +203,86 @@ TEST(TileConsumeOracle, NoRowThatIsReadAnotherWayIsTheProduct) {
   }
 }
 
+// Element (mn, k) of A or B, straight from its tensor.
+std::int64_t element(const TileConsume& op, GemmOperand which, std::int64_t mn, std::int64_t k) {
+  const TileLoad first = box_load(op, which, 0);
+  const bool k_major = (which == GemmOperand::a ? op.a : op.b).major == Major::k;
+  const std::int64_t inner = first.at[0] + (k_major ? k : mn);
+  const std::int64_t outer = first.at[1] + (k_major ? mn : k);
+  if (inner < 0 || outer < 0 || inner >= static_cast<std::int64_t>(first.map.extent[0]) ||
+      outer >= static_cast<std::int64_t>(first.map.extent[1]))
+    return 0;
+  const auto offset = static_cast<std::uint64_t>(
+      1024 + first.map.base_offset + outer * static_cast<std::int64_t>(first.map.stride[0]) +
+      inner * element_bytes(op.type));
+  return integer_of(op.type, static_cast<std::uint32_t>(source_word(op.payload, offset / 8) >>
+                                                        (8 * (offset % 8))));
+}
+
+// Shared memory, swizzles and descriptors do not come into it.
+TEST(TileConsumeOracle, AProductReadAsItWasWrittenIsThatOfTheTensors) {
+  for (const char* name : {"consume.k_major", "consume.mn_major", "consume.k_steps",
+                           "consume.outside", "consume.phase"})
+    for (const Op& row : case_named(name)->rows({})) {
+      const auto& op = std::get<TileConsume>(row);
+      const Bytes product = product_of(op);
+      for (std::uint32_t at = 0; at < 64 * op.n; at += 37) {
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < op.k; ++k)
+          sum +=
+              element(op, GemmOperand::a, at / op.n, k) * element(op, GemmOperand::b, at % op.n, k);
+        std::int32_t whole = 0;
+        float number = 0;
+        std::memcpy(&whole, &product[4 * at], 4);
+        std::memcpy(&number, &product[4 * at], 4);
+        ASSERT_EQ(is_integer(op.type) ? whole : static_cast<std::int64_t>(number), sum)
+            << describe(row) << " element " << at;
+      }
+    }
+}
+
+TEST(TileConsumeOracle, RefusesWhatLiesOutsideOfTheWindow) {
+  const Program right = program_of(small());
+  const auto refuses = [](const Program& program) {
+    EXPECT_NE(unsound(program), "");
+    EXPECT_THROW((void)predict(program), Error);
+  };
+  for (const std::uint32_t offset : {right.window - 16, product_offset(right.products[0]) + 8,
+                                     right.products[0].b.offset - 1024}) {
+    Program program = right;
+    for (Step& step : program.steps)
+      if (step.verb == Verb::wgmma) step.offset = offset;
+    refuses(program);
+  }
+  Program program = right;
+  program.products[0].b.offset = right.window - 128;
+  refuses(program);
+  program.products.assign(17, right.products[0]);
+  refuses(program);
+}
+
+// A warp that is done may write C while another one still reads.
+TEST(TileConsumeOracle, RefusesADescriptorThatLeadsToC) {
+  TileConsume op = small();
+  op.b.read_as = Swizzle::b64;  // leads 256 bytes behind B
+  Program program = program_of(op);
+  const std::uint32_t behind = program.products[0].b.offset + 256;
+  for (Step& step : program.steps)
+    if (step.verb == Verb::arrive_expect_tx) step.bytes += 256;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    Step load = program.steps[i];
+    if (load.verb != Verb::load || load.map != 1) continue;
+    load.offset = behind;
+    program.steps.insert(program.steps.begin() + static_cast<std::ptrdiff_t>(i), load);
+    break;
+  }
+  EXPECT_NO_THROW((void)predict(program));
+  for (Step& step : program.steps)
+    if (step.verb == Verb::wgmma) step.offset = behind;
+  EXPECT_EQ(unsound(program), "");
+  EXPECT_THROW((void)predict(program), Error);
+}
+
 TEST(TileConsumeOracle, RefusesWhatIsNotDocumented) {
   TileConsume op = small();
   op.at = {0, 0, 8};  // off 16 bytes
@@ -268,6 +348,19 @@ TEST(TileConsumeCompare, NamesTheElementOfCAndBothNumbers) {
   EXPECT_EQ(found[0].coordinate[1], 2);
   EXPECT_NE(found[0].text.find("C[7][2] of the u8 product"), std::string::npos) << found[0].text;
   EXPECT_NE(found[0].text.find("got -3; 1 of 512"), std::string::npos) << found[0].text;
+}
+
+TEST(TileConsumeCompare, WhatIsWrittenOverCIsNoProductAnyMore) {
+  Program program = program_of(small());
+  const std::uint32_t at = product_offset(program.products[0]);
+  program.steps.push_back({.verb = Verb::poison, .offset = at + 16, .bytes = 64});
+  program.steps.push_back({.verb = Verb::snapshot});
+  const ProgramExpectation expected = predict(program);
+  RunResult result = right_result(program, expected);
+  result.bytes[program.window + at] ^= 1;
+  const auto found = compare(program, expected, result, 0);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "guard");
 }
 
 TEST(TileConsumeCompare, SaysWhereADescriptorHasNoEffect) {

@@ -74,6 +74,41 @@ TEST(TileReadOracle, RefusesWhatIsNoMatrixOrNotInIt) {
   EXPECT_THROW(predict(program_of(read)), Error);
 }
 
+TEST(TileReadOracle, RefusesReadsOffTheWindowOrOverTheTile) {
+  const Program right = program_of(small_read());
+  const auto with = [&](auto&& change) {
+    Program program = right;
+    for (Step& step : program.steps)
+      if (step.verb == Verb::read_columns) change(step);
+    return program;
+  };
+  EXPECT_EQ(unsound(right), "");
+  EXPECT_NE(unsound(with([](Step& step) { step.at[0] = -16; })), "");
+  EXPECT_NE(unsound(with([](Step& step) { step.at[1] = -1; })), "");
+  EXPECT_NE(unsound(with([](Step& step) { step.at[0] = 1024; })), "");
+  EXPECT_NE(unsound(with([](Step& step) { step.stride = 64; })), "");
+  EXPECT_NE(unsound(with([&](Step& step) { step.at[0] = static_cast<int>(right.window); })), "");
+  EXPECT_NE(unsound(with([&](Step& step) { step.offset = right.window - 128; })), "");
+}
+
+// Bytes that a lane wrote are certain, whatever a tile below could be.
+TEST(TileReadOracle, LanesOverATileWithNanFillAreExact) {
+  TileRead read = small_read();
+  Program program = program_of(read);
+  const auto lanes = static_cast<std::uint32_t>(lanes_at(program));
+  TensorMapSpec nan{.type = DataType::f16, .rank = 1, .extent = {64}, .box = {128}};
+  nan.fill = Fill::nan;
+  program.maps.push_back({.spec = nan});
+  program.steps.insert(program.steps.begin() + 1,
+                       {{.verb = Verb::arrive_expect_tx, .bytes = 256},
+                        {.verb = Verb::load, .map = 1, .offset = lanes},
+                        {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs}});
+  for (std::size_t i = 4; i < program.steps.size(); ++i)
+    if (program.steps[i].verb == Verb::wait) program.steps[i].parity = 1;
+  for (const Compare how : predict(program).snapshots.at(0).window.compare)
+    EXPECT_EQ(how, Compare::exact);
+}
+
 TEST(TileReadCompare, NamesLaneRowAndColumnOfAWrongByte) {
   const Program program = program_of(small_read());
   const ProgramExpectation expected = predict(program);

@@ -153,7 +153,7 @@ std::string formatted(std::string_view text, const Place& place) {
   const TensorMapSpec spec = copies ? place.program.maps[step.map].spec : TensorMapSpec{};
   const std::uint32_t rank = copies ? rank_of(spec) : 1;
   const auto* const at = step.at.data();
-  const bool moves = step.verb == Verb::place || step.verb == Verb::columns;
+  const bool moves = step.verb == Verb::place_rows || step.verb == Verb::read_columns;
   return fmt::format(
       fmt::runtime(text), fmt::arg("step", place.number), fmt::arg("snapshot", place.snapshot),
       fmt::arg("barrier", step.barrier), fmt::arg("of", step.of),
@@ -168,7 +168,7 @@ std::string formatted(std::string_view text, const Place& place) {
       fmt::arg("time", time_in_words(step.ns)), fmt::arg("offset", step.offset),
       fmt::arg("bytes", step.bytes), fmt::arg("end", step.offset + step.bytes),
       fmt::arg("stride", step.stride), fmt::arg("most", step.most), fmt::arg("map", step.map),
-      fmt::arg("product", step.product), fmt::arg("to", step.at[0]),
+      fmt::arg("product", step.product), fmt::arg("to", step.at[0]), fmt::arg("first", step.at[1]),
       fmt::arg("matrix", moves ? matrix_in_code(place.program.maps[step.map].spec) : ""),
       fmt::arg("map_at", verb.map ? map_in_code(place.program, step.map) : ""),
       fmt::arg("where", step.in_place ? "in_place" : "in_shared"),

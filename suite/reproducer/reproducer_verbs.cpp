@@ -250,11 +250,11 @@ __device__ void copy(u32 tile, u32 bytes, Tensor t, u32 pieces) {  // by their e
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 )cu"},
-    {.verb = Verb::place,
+    {.verb = Verb::place_rows,
      .comment = "place the tile at byte {offset} in rows of all groups at byte {to}",
-     .call = "place({offset}, {to}, {matrix});",
+     .call = "place_rows({offset}, {to}, {matrix});",
      .function = R"cu(
-__device__ void place(u32 from, u32 to, u32 rows, u32 row_bytes, u32 groups, u32 pieces) {
+__device__ void place_rows(u32 from, u32 to, u32 rows, u32 row_bytes, u32 groups, u32 pieces) {
   const u32 columns = row_bytes / 16 * groups;
   for (u32 i = threadIdx.x; i < rows * columns; i += kThreads) {
     const u32 row = i / columns, at = i % columns * 16;
@@ -264,11 +264,11 @@ __device__ void place(u32 from, u32 to, u32 rows, u32 row_bytes, u32 groups, u32
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 )cu"},
-    {.verb = Verb::columns,
-     .comment = "the lanes of a warp read 16 bytes each, from column {count} on",
-     .call = "columns({offset}, {to}, {count}, {stride}, {matrix});",
+    {.verb = Verb::read_columns,
+     .comment = "the lanes of a warp read 16 bytes each, from column {first} on",
+     .call = "read_columns({offset}, {to}, {first}, {stride}, {matrix});",
      .function = R"cu(
-__device__ void columns(u32 from, u32 to, u32 first, u32 pitch, u32 rows, u32 row_bytes, u32, u32 pieces) {
+__device__ void read_columns(u32 from, u32 to, u32 first, u32 pitch, u32 rows, u32 row_bytes, u32, u32 pieces) {
   const u32 lane = threadIdx.x % 32, row = lane % rows, at = (first + lane / rows) * 16;
   const u32 chunk = from + (pitch != 0 ? row * pitch + at : (at / row_bytes * rows + row) * row_bytes + at % row_bytes);
   *(uint4*)(window() + to + 16 * lane) = *(uint4*)(window() + swizzled(chunk, pieces));

@@ -55,9 +55,18 @@ TEST_F(ColumnsOnGpu, MeasuresCyclesWithoutConflictsAndWithThem) {
   const Measurement in_conflict = device->measure(read, {.warmups = 2, .samples = 5});
   ASSERT_EQ(free.fault, DeviceFault::none) << free.note;
   ASSERT_EQ(free.samples.size(), 5U);
+  EXPECT_FALSE(free.last.bytes.empty());
   ASSERT_EQ(in_conflict.samples.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i)
     EXPECT_GT(in_conflict.samples[i].cycles, 4 * free.samples[i].cycles);
+}
+
+TEST_F(ColumnsOnGpu, ARefusedMapIsTheEndOfAMeasurement) {
+  TileRead read = two_atoms(TilePlacement::as_loaded);
+  read.load.map.stride[0] = 392;  // off 16 bytes
+  const Measurement refused = make_cuda_device()->measure(read, {.warmups = 2, .samples = 5});
+  EXPECT_EQ(refused.fault, DeviceFault::encode_refused);
+  EXPECT_TRUE(refused.samples.empty());
 }
 
 }  // namespace

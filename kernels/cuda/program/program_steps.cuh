@@ -140,7 +140,7 @@ __device__ inline void copy(const Cta& cta, const Step& step) {
   ptx::fence_proxy_async(ptx::space_shared);
 }
 
-__device__ inline void place(const Cta& cta, const Step& step) {
+__device__ inline void place_rows(const Cta& cta, const Step& step) {
   const TensorMapSpec& map = cta.task.specs[step.map].spec;
   const std::uint32_t columns = columns_of(map);
   for (std::uint32_t i = threadIdx.x; i < map.box[1] * columns; i += blockDim.x) {
@@ -155,10 +155,10 @@ __device__ inline void place(const Cta& cta, const Step& step) {
 }
 
 /// One warp, 16 bytes a lane.
-__device__ inline void columns(const Cta& cta, const Step& step) {
+__device__ inline void read_columns(const Cta& cta, const Step& step) {
   const TensorMapSpec& map = cta.task.specs[step.map].spec;
   const std::uint32_t lane = threadIdx.x % kWarpLanes;
-  const LaneChunk chunk = chunk_of_lane(map, step.count, lane);
+  const LaneChunk chunk = chunk_of_lane(map, step.at[1], lane);
   const std::uint32_t from = step.offset + chunk_offset(map, step.stride, chunk);
   *reinterpret_cast<uint4*>(cta.window + step.at[0] + kReadBytes * lane) =
       *reinterpret_cast<const uint4*>(cta.window + swizzled(from, map.swizzle));
@@ -283,8 +283,8 @@ using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::fill, fill_source>,                   //
                             Does<Verb::add, add>,                            //
                             Does<Verb::copy, copy>,                          //
-                            Does<Verb::place, place>,                        //
-                            Does<Verb::columns, columns>,                    //
+                            Does<Verb::place_rows, place_rows>,              //
+                            Does<Verb::read_columns, read_columns>,          //
                             Does<Verb::look, look>,                          //
                             Does<Verb::poison, poison>,                      //
                             Does<Verb::write, write>,                        //

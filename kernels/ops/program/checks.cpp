@@ -140,8 +140,8 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::fill:
     case Verb::add:
     case Verb::copy:
-    case Verb::place:
-    case Verb::columns:
+    case Verb::place_rows:
+    case Verb::read_columns:
     case Verb::look:
     case Verb::poison:
     case Verb::write:

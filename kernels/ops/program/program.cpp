@@ -148,20 +148,20 @@ std::string unsound_columns(const Program& program, const Step& step) {
   const bool fits = map.rank == 3 && (rows == 8 || rows == 16 || rows == 32) &&
                     row_bytes % kReadBytes == 0 && row_bytes <= 128 && !map.im2col && !map.bulk &&
                     !is_interleaved(map) && map.element_stride[1] == 1 &&
-                    map.element_stride[2] == 1;
+                    map.element_stride[2] == 1 && tile_span(map) == tile_bytes(map);
   if (!fits)
     return fmt::format(
         "columns of a box of rank {} with {} rows of {} bytes; take a tiled map of rank 3, 8, 16 "
-        "or 32 rows, 16 to 128 bytes and element strides of 1",
+        "or 32 rows, 16 to 128 bytes as wide as the swizzle, and element strides of 1",
         map.rank, rows, row_bytes);
   const std::uint32_t columns = columns_of(map);
   const std::uint64_t begin = step.offset, end = begin + std::uint64_t{rows} * columns * kReadBytes;
-  const bool reads = step.verb == Verb::columns;
+  const bool reads = step.verb == Verb::read_columns;
   if (reads && step.stride != 0 && step.stride != columns * kReadBytes)
     return fmt::format("rows of {} bytes; take 0 or {}", step.stride, columns * kReadBytes);
-  if (reads && chunk_of_lane(map, step.count, kWarpLanes - 1).column >= columns)
-    return fmt::format("lane 31 reads column {} of {}; start further left",
-                       chunk_of_lane(map, step.count, kWarpLanes - 1).column, columns);
+  const std::int64_t last = std::int64_t{step.at[1]} + (kWarpLanes - 1) / rows;
+  if (reads && (step.at[1] < 0 || last >= columns))
+    return fmt::format("the lanes read columns {} to {} of {}", step.at[1], last, columns);
   const std::int64_t to = step.at[0];
   const auto past = to + static_cast<std::int64_t>(reads ? kWarpLanes * kReadBytes : end - begin);
   const std::uint32_t pattern = map.swizzle == Swizzle::none ? 16 : 128;  // nothing leaves the area
@@ -180,8 +180,6 @@ std::string unsound_product(const Program& program, const Step& step) {
   if (step.product >= program.products.size())
     return fmt::format("product {} of {}", step.product, program.products.size());
   const Wgmma& product = program.products[step.product];
-  if (const std::string_view why = shape_refusal(product); !why.empty())
-    return fmt::format("a product of which {}", why);
   const std::uint64_t begin = step.offset, end = begin + product_bytes(product);
   if (begin % 16 != 0 || end > program.window)
     return fmt::format("C of {} bytes from {} on in a window of {}; take a multiple of 16",
@@ -282,7 +280,8 @@ std::string unsound_step(const Program& program, const Step& step) {
     return fmt::format("{} groups pending, above {}", step.pending, kGroupsPending);
   if (verb.word) return unsound_read(program, step);
   if (step.verb == Verb::wgmma) return unsound_product(program, step);
-  if (step.verb == Verb::place || step.verb == Verb::columns) return unsound_columns(program, step);
+  if (step.verb == Verb::place_rows || step.verb == Verb::read_columns)
+    return unsound_columns(program, step);
   if (step.type > DataType::tf32_ftz) return "an unknown type";
   if (step.verb == Verb::send) return unsound_send(program, step);
   if (step.verb == Verb::replace || step.verb == Verb::acquire)
@@ -381,7 +380,7 @@ std::string unsound(const Program& program) {
         !can_hold(program.regions[i].element, program.regions[i].numbers))
       return fmt::format(
           "program: region {}: {} bytes; take a multiple of 16, a known source, a known type, and "
-          "numbers of u32, s32 or f32 alone",
+          "numbers that its elements cannot hold",
           i, program.regions[i].bytes);
   for (std::size_t i = 0; i < program.regions.size(); ++i)
     if (program.regions[i].source == MemorySource::edge && program.regions[i].bytes > kEdgeBytes)
@@ -393,6 +392,12 @@ std::string unsound(const Program& program) {
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     for (const std::string& why : {unsound_map(program, program.maps[i]), unsound_from(program, i)})
       if (!why.empty()) return fmt::format("program: map {}: {}", i, why);
+  if (program.products.size() > kProgramProducts)
+    return fmt::format("program: {} products; take at most {}", program.products.size(),
+                       kProgramProducts);
+  for (std::size_t i = 0; i < program.products.size(); ++i)
+    if (const std::string_view why = shape_refusal(program.products[i]); !why.empty())
+      return fmt::format("program: product {}: {}", i, why);
   for (std::size_t i = 0; i < program.steps.size(); ++i)
     if (const std::string why = unsound_step(program, program.steps[i]); !why.empty())
       return fmt::format("program: step {}: {}", i, why);

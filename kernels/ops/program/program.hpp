@@ -130,18 +130,17 @@ enum class Verb : std::uint8_t {
   // out of global memory, and zeros where the tensor ends.
   copy,
 
-  // Of a tile as columns.hpp sees it, by the map's swizzle of the address.
+  // On a tile as columns.hpp sees it, by the map's swizzle of the address.
 
-  // map, offset, at: all threads copy each 16-byte chunk of the tile at byte `offset` of the
-  // window,
-  // as a load left it, to where it stands in rows of all groups from byte at[0] on.
-  place,
-
-  // map, offset, stride, count, at: lane l of the warp of `thread` copies the chunk of
-  // chunk_of_lane(map, count, l) to byte at[0] + 16 l of the window. The tile at byte `offset` is
+  // map, offset, at: all threads copy each 16-byte chunk of the tile at byte `offset`, which lies
   // as
-  // a load left it, or where `stride` is not 0 in rows of so many bytes.
-  columns,
+  // a load left it, to where it stands in rows of all groups, from byte at[0] of the window on.
+  place_rows,
+
+  // map, offset, stride, at: lane l of the warp of `thread` copies the chunk of
+  // chunk_of_lane(map, at[1], l) to byte at[0] + 16 l of the window. The tile at byte `offset` lies
+  // as a load left it, or, where `stride` is not 0, in rows of so many bytes.
+  read_columns,
 
   look,  // region, word. Trace: bytes `word` to `word` + 7 of the region, by thread `thread`, past
          // the caches of its SM
@@ -150,15 +149,12 @@ enum class Verb : std::uint8_t {
   read,     // Trace: the 8 bytes of `barrier`, by thread `thread`
   missing,  // offset, bytes. Trace: how many 16-byte pieces still are poison. Where a copy is in
             // flight this is a race, for reading
+
   // product, offset: the warpgroup of `thread` multiplies the tiles of Program::products[product]
-  // and
-  // writes C, 64 x n numbers of 4 bytes, f32 or of integers s32, row by row from byte `offset` of
-  // the
-  // window on. Each accumulator is kStaleAccumulator at first; then comes one wgmma.mma_async
-  // m64n{n}
-  // for each of step_count() steps, by descriptor() of A and B, the first without adding to what
-  // was
-  // there. PTX ISA 9.0, 9.7.15.5.2.
+  // and writes C, 64 x n numbers of 4 bytes (f32, of integers s32), row by row from byte `offset`
+  // of the window on. Each accumulator is kStaleAccumulator at first; then comes a wgmma.mma_async
+  // m64n{n} for each of step_count() steps, by descriptor() of A and B. The first does not add to
+  // what was there. PTX ISA 9.0, 9.7.15.5.2.
   wgmma,
   snapshot,  // all threads copy the CTA's window to the result
 
@@ -227,8 +223,8 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
      .map = true,
      .box = true,
      .tile = true},
-    {.verb = Verb::place, .name = "place", .takers = Takers::all, .map = true},
-    {.verb = Verb::columns, .name = "columns", .takers = Takers::warp, .map = true},
+    {.verb = Verb::place_rows, .name = "place_rows", .takers = Takers::all, .map = true},
+    {.verb = Verb::read_columns, .name = "read_columns", .takers = Takers::warp, .map = true},
     {.verb = Verb::look, .name = "look", .word = true},
     {.verb = Verb::poison, .name = "poison", .takers = Takers::all, .range = true},
     {.verb = Verb::write, .name = "write", .barrier = true},
@@ -370,8 +366,9 @@ struct Program {
 
 inline constexpr std::uint64_t kEdgeBytes = std::uint64_t{2} << 20;  // of MemorySource::edge, most
 inline constexpr std::uint32_t kProgramThreads = 256;
-inline constexpr std::uint32_t kProgramBarriers = 8;  // Program::barriers, at most
-inline constexpr std::uint32_t kProgramCtas = 16;     // of a cluster, at most
+inline constexpr std::uint32_t kProgramBarriers = 8;   // Program::barriers, at most
+inline constexpr std::uint32_t kProgramCtas = 16;      // of a cluster, at most
+inline constexpr std::uint32_t kProgramProducts = 16;  // Program::products, at most
 
 /// CTAs of the cluster; 0 where it has more than kProgramCtas.
 constexpr std::uint32_t ctas_of(const Program& program) {

@@ -130,12 +130,16 @@ constexpr MatrixDescriptor descriptor(const Wgmma& op, GemmOperand which, std::u
 
 /// Why no device can run `op`, or nothing.
 constexpr std::string_view shape_refusal(const Wgmma& op) {
+  if (op.type > MmaType::u8) return "its type is unknown";
   if (op.n != 8 && op.n != 16 && op.n != 32 && op.n != 64 && op.n != 128)
     return "n is none of 8, 16, 32, 64, 128";
   if (op.k == 0 || op.k > 1024 || op.k % step_elements(op.type) != 0)
     return "k is no whole number of steps up to 1024";
   for (const GemmOperand which : {GemmOperand::a, GemmOperand::b}) {
     const WgmmaOperand& operand = operand_of(op, which);
+    if (operand.major > Major::mn || operand.swizzle > Swizzle::b128 ||
+        operand.read_as > Swizzle::b128)
+      return "an operand's major-ness or swizzle is unknown";
     if (operand.major == Major::mn && element_bytes(op.type) != 2)
       return "only 16-bit types can be MN-major";
     if (tile_inner(op, which) * element_bytes(op.type) % span_bytes(operand.swizzle) != 0)

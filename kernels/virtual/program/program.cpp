@@ -219,11 +219,11 @@ std::uint64_t take(const Turn& turn) {
     case Verb::copy:
       take_copy(turn);
       return 0;
-    case Verb::place:
-      take_place(turn);
+    case Verb::place_rows:
+      take_place_rows(turn);
       return 0;
-    case Verb::columns:
-      take_columns(turn);
+    case Verb::read_columns:
+      take_read_columns(turn);
       return 0;
     case Verb::look:
       return take_look(turn);

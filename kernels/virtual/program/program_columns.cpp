@@ -14,11 +14,12 @@ std::uint32_t offset_of_lane(const Turn& turn, std::uint32_t lane) {
   const Fault fault = turn.run.fault;
   const TensorMapSpec& map = turn.run.program.maps[step.map].spec;
   if (fault == kFaultReadNeighbourRow && lane == 9) lane = 8;
-  LaneChunk chunk = chunk_of_lane(map, step.count, lane);
+  const auto first = static_cast<std::uint32_t>(step.at[1]);
+  LaneChunk chunk = chunk_of_lane(map, first, lane);
   const std::uint32_t columns = group_row_bytes(map) / kReadBytes;
   if (fault == kFaultReadNextColumn && lane >= 24)
-    chunk.column += (step.count + 1) % columns - step.count;
-  if (fault == kFaultReadFirstGroupOnly) chunk.column -= step.count - step.count % columns;
+    chunk.column = (chunk.column + 1) % columns_of(map);
+  if (fault == kFaultReadFirstGroupOnly) chunk.column -= first - first % columns;
   return swizzled(step.offset + chunk_offset(map, step.stride, chunk),
                   fault == kFaultReadSwizzleIgnored ? Swizzle::none : map.swizzle);
 }
@@ -38,7 +39,7 @@ void break_lanes(std::array<Lane, kWarpLanes>& lanes, const Turn& turn) {
 
 }  // namespace
 
-void take_place(const Turn& turn) {
+void take_place_rows(const Turn& turn) {
   const Step& step = turn.step();
   const TensorMapSpec& map = turn.run.program.maps[step.map].spec;
   std::vector<std::uint8_t>& window = turn.own().window.bytes;
@@ -53,7 +54,7 @@ void take_place(const Turn& turn) {
   }
 }
 
-void take_columns(const Turn& turn) {
+void take_read_columns(const Turn& turn) {
   std::vector<std::uint8_t>& window = turn.own().window.bytes;
   std::array<Lane, kWarpLanes> lanes{};
   for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane)

@@ -8,8 +8,8 @@
 
 namespace tidemark::kernels {
 
-void take_place(const Turn& turn);
-void take_columns(const Turn& turn);
+void take_place_rows(const Turn& turn);
+void take_read_columns(const Turn& turn);
 
 // The faults of a warp's read: each changes the address or the data of some lanes.
 

@@ -33,40 +33,46 @@ struct Chunks {
   }
 };
 
-// Nothing may come to what is read, and no byte of it may be open.
-void refuse_open(const Walk& walk, std::uint32_t rank, const Chunks& from) {
+// Nothing may come to what is read, and no byte of it may be open. Others may write there only when
+// the CTAs have met.
+void read(Walk& walk, std::uint32_t rank, const Chunks& from) {
   refuse_landing(walk, rank, from.begin, from.bytes());
   refuse_unknown(walk, rank, from.begin, from.bytes());
+  walk.ctas[rank].touched.push_back({from.begin, from.begin + from.bytes()});
 }
 
 }  // namespace
 
-void place(Walk& walk, const Step& step, std::uint32_t rank) {
+void place_rows(Walk& walk, const Step& step, std::uint32_t rank) {
   const TensorMapSpec& map = walk.program.maps[step.map].spec;
   const Chunks from{.map = map, .begin = step.offset};
   const Chunks to{.map = map,
                   .begin = static_cast<std::uint32_t>(step.at[0]),
                   .pitch = from.columns() * kChunk};
-  refuse_open(walk, rank, from);
+  read(walk, rank, from);
   touch(walk, rank, to.begin, to.bytes());
-  auto& window = walk.ctas[rank].window.bytes;
+  ExpectedWindow& window = walk.ctas[rank].window;
   for (std::uint32_t row = 0; row < from.rows(); ++row)
     for (std::uint32_t column = 0; column < from.columns(); ++column)
-      std::memcpy(&window[to.place(row, column)], &window[from.place(row, column)], kChunk);
+      std::memcpy(&window.bytes[to.place(row, column)], &window.bytes[from.place(row, column)],
+                  kChunk);
+  overwrite(window, {to.begin, to.begin + to.bytes()});
 }
 
-void columns(Walk& walk, const Step& step, std::uint32_t rank) {
+void read_columns(Walk& walk, const Step& step, std::uint32_t rank) {
   const Chunks from{
       .map = walk.program.maps[step.map].spec, .begin = step.offset, .pitch = step.stride};
-  refuse_open(walk, rank, from);
   const auto to = static_cast<std::uint32_t>(step.at[0]);
+  const auto first = static_cast<std::uint32_t>(step.at[1]);
+  const Part written{to, to + 32 * kChunk};
+  read(walk, rank, from);
   touch(walk, rank, to, 32 * kChunk);
   ExpectedWindow& window = walk.ctas[rank].window;
   for (std::uint32_t lane = 0; lane < 32; ++lane)
     std::memcpy(&window.bytes[to + lane * kChunk],
-                &window.bytes[from.place(lane % from.rows(), step.count + lane / from.rows())],
-                kChunk);
-  window.lanes.push_back({.rows = from.rows(), .first_column = step.count, .offset = to});
+                &window.bytes[from.place(lane % from.rows(), first + lane / from.rows())], kChunk);
+  overwrite(window, written);
+  window.lanes.push_back({.rows = from.rows(), .first_column = first, .part = written});
 }
 
 }  // namespace tidemark::suite

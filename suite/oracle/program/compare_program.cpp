@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
@@ -128,60 +129,63 @@ bool is_product_as_written(Program program, const ExpectedSnapshot& snapshot,
     operand->read_as = operand->swizzle;
     operand->base_offset = 0;
   }
-  const std::size_t end = product.offset + product_bytes(written);
-  for (const ExpectedSnapshot& other : predict(program).snapshots)
-    if (other.step == snapshot.step && other.cta == snapshot.cta)
-      return !exact_difference(other.window.bytes, actual, product.offset, end);
+  try {
+    for (const ExpectedSnapshot& other : predict(program).snapshots)
+      if (other.step == snapshot.step && other.cta == snapshot.cta)
+        return !exact_difference(other.window.bytes, actual, product.part.begin, product.part.end);
+  } catch (const Error&) {  // it reads what no copy wrote
+  }
   return false;
 }
 
-// What is wrong in C. Sets right in `actual` what is told.
-void compare_product(const Program& program, const ExpectedSnapshot& snapshot,
-                     const ExpectedProduct& product, Bytes& actual, std::uint32_t row,
-                     std::vector<Miscompare>& found) {
-  const Wgmma& what = program.products[product.number];
-  const Bytes& expected = snapshot.window.bytes;
-  const std::size_t end = product.offset + product_bytes(what);
-  const auto difference = exact_difference(expected, actual, product.offset, end);
+// A result that threads left in the window. Sets right in `actual` what is said.
+template <class Say>
+void compare_result(Part part, std::string_view what, const Bytes& expected, Bytes& actual,
+                    std::uint32_t row, std::vector<Miscompare>& found, const Say& say) {
+  const auto difference = exact_difference(expected, actual, part.begin, part.end);
   if (!difference) return;
-  Miscompare miscompare = wrong_byte("C", *difference, expected, actual, row);
-  const std::size_t element = (difference->first - product.offset) / 4;
-  const std::size_t i = element / what.n, j = element % what.n, at = product.offset + 4 * element;
-  miscompare.coordinate = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)};
-  std::size_t wrong = 0;
-  for (std::size_t byte = product.offset; byte < end; byte += 4)
-    if (std::memcmp(&expected[byte], &actual[byte], 4) != 0) ++wrong;
-  miscompare.text = fmt::format(
-      "C[{}][{}] of the {} product: expected {}, got {}; {} of {} elements are wrong{}", i, j,
-      name_of(what.type), number_in_words(what.type, expected, at),
-      number_in_words(what.type, actual, at), wrong, product_bytes(what) / 4,
-      is_product_as_written(program, snapshot, product, actual)
-          ? "; it is the product of what TMA wrote: the descriptor's swizzle or base offset has no "
-            "effect"
-          : "");
+  Miscompare miscompare = wrong_byte(what, *difference, expected, actual, row);
+  say(miscompare, difference->first - part.begin);
   found.push_back(std::move(miscompare));
-  std::copy(&expected[product.offset], &expected[product.offset] + (end - product.offset),
-            &actual[product.offset]);
+  std::copy_n(&expected[part.begin], part.end - part.begin, &actual[part.begin]);
 }
 
-// What the lanes of a warp read. Sets right in `actual` what is told.
-void compare_lanes(const ExpectedSnapshot& snapshot, const ExpectedLanes& lanes, Bytes& actual,
+void compare_product(const Program& program, const ExpectedSnapshot& snapshot,
+                     const ExpectedProduct& product, const Bytes& expected, Bytes& actual,
+                     std::uint32_t row, std::vector<Miscompare>& found) {
+  const Wgmma& what = program.products[product.number];
+  const auto say = [&](Miscompare& miscompare, std::size_t byte) {
+    const std::size_t i = byte / 4 / what.n, j = byte / 4 % what.n;
+    const std::size_t at = product.part.begin + byte / 4 * 4;
+    miscompare.coordinate = {static_cast<std::int64_t>(i), static_cast<std::int64_t>(j)};
+    std::size_t wrong = 0;
+    for (std::size_t word = product.part.begin; word < product.part.end; word += 4)
+      if (std::memcmp(&expected[word], &actual[word], 4) != 0) ++wrong;
+    miscompare.text = fmt::format(
+        "C[{}][{}] of the {} product: expected {}, got {}; {} of {} elements are wrong{}", i, j,
+        name_of(what.type), number_in_words(what.type, expected, at),
+        number_in_words(what.type, actual, at), wrong, product_bytes(what) / 4,
+        is_product_as_written(program, snapshot, product, actual)
+            ? "; it is the product of what TMA wrote: the descriptor's swizzle or base offset has "
+              "no effect"
+            : "");
+  };
+  compare_result(product.part, "C", expected, actual, row, found, say);
+}
+
+void compare_lanes(const ExpectedLanes& lanes, const Bytes& expected, Bytes& actual,
                    std::uint32_t row, std::vector<Miscompare>& found) {
-  constexpr std::size_t kBytes = 512;
-  const Bytes& expected = snapshot.window.bytes;
-  const auto difference = exact_difference(expected, actual, lanes.offset, lanes.offset + kBytes);
-  if (!difference) return;
-  Miscompare miscompare = wrong_byte("byte", *difference, expected, actual, row);
-  const std::size_t byte = difference->first - lanes.offset, lane = byte / 16;
-  const std::size_t of_row = lane % lanes.rows, column = lanes.first_column + lane / lanes.rows;
-  miscompare.coordinate = {static_cast<std::int64_t>(column), static_cast<std::int64_t>(of_row)};
-  miscompare.text = fmt::format(
-      "lane {} (row {}, column {}), byte {} of 16: expected 0x{:02x}, got 0x{:02x}; {} of {} bytes "
-      "are wrong",
-      lane, of_row, column, byte % 16, miscompare.expected, miscompare.actual,
-      miscompare.wrong_bytes, kBytes);
-  found.push_back(std::move(miscompare));
-  std::copy_n(&expected[lanes.offset], kBytes, &actual[lanes.offset]);
+  const auto say = [&](Miscompare& miscompare, std::size_t byte) {
+    const std::size_t lane = byte / 16, of_row = lane % lanes.rows;
+    const std::size_t column = lanes.first_column + lane / lanes.rows;
+    miscompare.coordinate = {static_cast<std::int64_t>(column), static_cast<std::int64_t>(of_row)};
+    miscompare.text = fmt::format(
+        "lane {} (row {}, column {}), byte {} of 16: expected 0x{:02x}, got 0x{:02x}; {} of {} "
+        "bytes are wrong",
+        lane, of_row, column, byte % 16, miscompare.expected, miscompare.actual,
+        miscompare.wrong_bytes, lanes.part.end - lanes.part.begin);
+  };
+  compare_result(lanes.part, "byte", expected, actual, row, found, say);
 }
 
 void compare_snapshot(const Program& program, const ProgramExpectation& expected,
@@ -190,10 +194,6 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
   const ExpectedWindow& window = snapshot.window;
   if (window.compare.empty() && window.bytes == actual) return;
   const std::size_t known = found.size();
-  for (const ExpectedProduct& product : window.products)
-    compare_product(program, snapshot, product, actual, row, found);
-  for (const ExpectedLanes& lanes : window.lanes)
-    compare_lanes(snapshot, lanes, actual, row, found);
   Expectation told{.bytes = window.bytes,
                    .compare = window.compare,
                    .surroundings = expected.regions,
@@ -202,6 +202,10 @@ void compare_snapshot(const Program& program, const ProgramExpectation& expected
     if (actual[i] == window.other[i]) told.bytes[i] = actual[i];
   for (std::size_t i = 0; i < window.compare.size(); ++i)
     if (window.compare[i] == Compare::recorded) told.bytes[i] = actual[i];
+  for (const ExpectedProduct& product : window.products)
+    compare_product(program, snapshot, product, told.bytes, actual, row, found);
+  for (const ExpectedLanes& lanes : window.lanes)
+    compare_lanes(lanes, told.bytes, actual, row, found);
   if (window.tiles.empty())
     compare_untouched(told.bytes, actual, window.filled, row, found);
   else

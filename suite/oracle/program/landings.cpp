@@ -13,8 +13,7 @@ namespace {
 
 void put(const std::vector<std::uint8_t>& bytes, Part part, ExpectedWindow& window) {
   std::copy(bytes.begin(), bytes.end(), &window.bytes[part.begin]);
-  if (!window.compare.empty())
-    std::fill(&window.compare[part.begin], &window.compare[part.end], Compare::exact);
+  overwrite(window, part);
 }
 
 void reduce(const Sent& send, Part part, ExpectedWindow& window) {
@@ -36,7 +35,19 @@ void land_send(const Sent& send, Part part, CtaState& cta) {
   if (send.verb != Verb::send) cta.unfenced.push_back(part);
 }
 
+// What stood there of products and lanes is gone.
+void forget_results(ExpectedWindow& window, Part part) {
+  std::erase_if(window.products, [&](const auto& old) { return overlap(old.part, part); });
+  std::erase_if(window.lanes, [&](const auto& old) { return overlap(old.part, part); });
+}
+
 }  // namespace
+
+void overwrite(ExpectedWindow& window, Part part) {
+  if (!window.compare.empty())
+    std::fill_n(&window.compare[part.begin], part.end - part.begin, Compare::exact);
+  forget_results(window, part);
+}
 
 void land(BarrierState& barrier) {
   barrier.tx -= std::exchange(barrier.flying, 0);
@@ -53,6 +64,7 @@ Memory memory_of(const Walk& walk, std::size_t region) {
 }
 
 void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
+  forget_results(window, part_of(tile));
   const auto begin = [](const TileLoad& at) { return tile_start(at); };
   const auto end = [&](const TileLoad& at) { return begin(at) + tile_span(at.map); };
   std::erase_if(window.tiles, [&](const TileLoad& older) {

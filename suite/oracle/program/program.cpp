@@ -26,13 +26,10 @@ void meet(Walk& walk) {
 
 // These bytes are no longer those of a box.
 void forget_tiles(ExpectedWindow& window, const Step& step) {
-  if (!window.compare.empty())
-    std::fill_n(&window.compare[step.offset], step.bytes, Compare::exact);
+  overwrite(window, {step.offset, step.offset + step.bytes});
   if (step.bytes != window.bytes.size()) return;
   window.compare.clear();
   window.tiles.clear();
-  window.products.clear();
-  window.lanes.clear();
 }
 
 void poison(Walk& walk, const Step& step, std::uint32_t rank) {
@@ -226,11 +223,11 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::copy:
       work(walk, step, rank);
       return {};
-    case Verb::place:
-      place(walk, step, rank);
+    case Verb::place_rows:
+      place_rows(walk, step, rank);
       return {};
-    case Verb::columns:
-      columns(walk, step, rank);
+    case Verb::read_columns:
+      read_columns(walk, step, rank);
       return {};
     case Verb::look:
       return read_region(walk, step, rank);

@@ -45,11 +45,6 @@ struct BarrierState {
   std::size_t begun_at = 0;  // the step that initialized it
 };
 
-/// Bytes of a window.
-struct Part {
-  std::uint32_t begin = 0, end = 0;
-};
-
 inline bool overlap(Part a, Part b) { return a.begin < b.end && b.begin < a.end; }
 
 inline Part part_of(const TileLoad& load) {
@@ -181,9 +176,12 @@ void send(Walk& walk, const Step& step, std::uint32_t from);
 /// No document says whether a vector is credited at once. PTX ISA 9.2: a cluster of one CTA has no
 /// st.async (9.7.9.12), and no CTA a red.async to itself (9.7.13.7).
 void send_registers(Walk& walk, const Step& step, std::uint32_t from);
+/// Threads have written these bytes of the window: they are certain, and no longer those of a
+/// product or of lanes.
+void overwrite(ExpectedWindow& window, Part part);
 /// Chunks that threads move, each looked up where the tables of the PTX ISA put it.
-void place(Walk& walk, const Step& step, std::uint32_t rank);
-void columns(Walk& walk, const Step& step, std::uint32_t rank);
+void place_rows(Walk& walk, const Step& step, std::uint32_t rank);
+void read_columns(Walk& walk, const Step& step, std::uint32_t rank);
 /// The product of two tiles of integers, which every type holds exactly.
 void wgmma(Walk& walk, const Step& step, std::uint32_t rank);
 /// Changes nothing, where the instruction is one that documents allow.

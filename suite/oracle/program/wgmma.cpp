@@ -69,13 +69,15 @@ void refuse_base_offset(const Walk& walk, const WgmmaOperand& operand) {
                             operand.base_offset, period));
 }
 
-// Bytes of the window that a copy wrote.
+// Bytes of the window that a copy wrote, and that are certain.
 std::vector<bool> copied(const ExpectedWindow& window) {
   std::vector<bool> copied(window.bytes.size());
   for (const TileLoad& tile : window.tiles) {
     const Part part = part_of(tile);
     std::fill(copied.begin() + part.begin, copied.begin() + part.end, true);
   }
+  for (std::size_t i = 0; i < window.compare.size(); ++i)
+    copied[i] = copied[i] && window.compare[i] == Compare::exact;
   return copied;
 }
 
@@ -84,7 +86,8 @@ std::vector<bool> copied(const ExpectedWindow& window) {
 // pattern's boundary included: consume.mismatch and consume.base_offset in
 // ci/baselines/h200-nightly.h5.
 std::vector<std::int64_t> found_by_descriptors(const Walk& walk, const Wgmma& product,
-                                               GemmOperand which, const ExpectedWindow& window) {
+                                               GemmOperand which, const ExpectedWindow& window,
+                                               Part c) {
   const std::map<std::uint32_t, std::int64_t> integers = integers_by_bits(product.type);
   const std::vector<bool> known = copied(window);
   const WgmmaOperand& operand = operand_of(product, which);
@@ -100,9 +103,11 @@ std::vector<std::int64_t> found_by_descriptors(const Walk& walk, const Wgmma& pr
           place_of_chunk(d, operand.major, inner / kChunk, row) + inner % kChunk;
       if (place >= known.size() || !known[place])
         walk.refuse(fmt::format(
-            "a descriptor leads to byte {} of the window, which no copy writes; take a larger "
-            "tile, or have the other operand read so",
+            "a descriptor leads to byte {} of the window, to which no copy "
+            "brings certain bytes; take a larger tile, or have the other operand read so",
             place));
+      if (place >= c.begin && place < c.end)
+        walk.refuse("a descriptor leads to C, which a warp may have written; take other bytes");
       std::uint32_t bits = 0;
       std::memcpy(&bits, &window.bytes[place], size);
       const auto found = integers.find(bits);
@@ -131,9 +136,11 @@ void wgmma(Walk& walk, const Step& step, std::uint32_t rank) {
   refuse_landing(walk, rank, 0, walk.program.window);
   refuse_unfenced(walk, rank, 0, walk.program.window);
   ExpectedWindow& window = walk.ctas[rank].window;
-  const auto a = found_by_descriptors(walk, product, GemmOperand::a, window);
-  const auto b = found_by_descriptors(walk, product, GemmOperand::b, window);
+  const Part c{step.offset, step.offset + product_bytes(product)};
+  const auto a = found_by_descriptors(walk, product, GemmOperand::a, window, c);
+  const auto b = found_by_descriptors(walk, product, GemmOperand::b, window, c);
   touch(walk, rank, step.offset, product_bytes(product));
+  walk.ctas[rank].touched.push_back({0, walk.program.window});  // as far as descriptors lead
   std::uint8_t* to = &window.bytes[step.offset];
   for (std::size_t i = 0; i < 64; ++i)
     for (std::size_t j = 0; j < product.n; ++j, to += 4) {
@@ -143,7 +150,8 @@ void wgmma(Walk& walk, const Step& step, std::uint32_t rank) {
       const std::uint32_t bits = as_stored(product.type, sum);
       std::memcpy(to, &bits, 4);
     }
-  window.products.push_back({.number = step.product, .offset = step.offset});
+  overwrite(window, c);
+  window.products.push_back({.number = step.product, .part = c});
 }
 
 }  // namespace tidemark::suite
