@@ -26,12 +26,4 @@ void launch_fill_region(const RegionTask& task, cudaStream_t stream);
 /// Fills `count` regions, whose tasks are device memory.
 void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream);
 
-/// The source of `load` at `memory`.
-inline RegionTask source_task(const TileLoad& load, std::byte* memory) {
-  return {.memory = reinterpret_cast<std::uint8_t*>(memory),
-          .bytes = source_allocation_bytes(load),
-          .element = load.map.type,
-          .payload = load.payload};
-}
-
 }  // namespace tidemark::kernels

@@ -45,7 +45,11 @@ void expect_a_load_from(int owner) {
   const Program program = peer_program(matrix(PeerWay::load));
   cuda_check(cudaSetDevice(owner), "take the owner's GPU");
   const DeviceBuffer memory(source_allocation_bytes(load));
-  launch_fill_region(source_task(load, memory.data()), nullptr);
+  launch_fill_region({.memory = reinterpret_cast<std::uint8_t*>(memory.data()),
+                      .bytes = source_allocation_bytes(load),
+                      .element = load.map.type,
+                      .payload = load.payload},
+                     nullptr);
   cuda_check(cudaDeviceSynchronize(), "fill the memory");
   cuda_check(cudaSetDevice(0), "take GPU 0");
   RowWorkspace rows;

@@ -8,9 +8,9 @@
 
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
-#include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 #include "kernels/virtual/program/program.hpp"
+#include "kernels/virtual/program/program_maps.hpp"
 
 namespace tidemark::kernels {
 
@@ -125,8 +125,8 @@ RunResult run_virtual_peer_tile(const PeerTile& op, Fault fault) {
   }
   if (op.rank >= op.ranks)
     throw Error(fmt::format("peer tile: rank {} of {} does not exist", op.rank, op.ranks));
-  // Refused and illegal copies have no allocation that makes sense, on no rank.
-  RunResult before = preflight(peer_load(op, op.rank));
+  // A refused map has no allocation that makes sense, on no rank.
+  RunResult before = preflight(peer_program(op), fault);
   if (before.fault != DeviceFault::none) return before;
   return op.transport == nullptr ? run_all_alone(op, fault) : run_over_transport(op, fault);
 }

@@ -63,36 +63,12 @@ RunResult sticky_error(std::int32_t code, const std::string& why) {
 
 namespace {
 
-constexpr std::uint64_t kSourceBytesMax = std::uint64_t{1} << 30;
-
 RunResult encode_refused(const std::string& why) {
   RunResult result;
   result.fault = DeviceFault::encode_refused;
   result.code = kEncodeRefusedCode;
   result.note = "tensor map refused: " + why;
   return result;
-}
-
-void refuse_oversize(const TileLoad& load) {
-  const TensorMapSpec& map = load.map;
-  std::uint64_t tile = unit_bytes(map);
-  double tensor = static_cast<double>(map.extent[0]) * unit_bytes(map);  // 2^72 at most
-  for (std::uint32_t i = 0; i < map.rank; ++i) {
-    tile *= tile_extent(map, i);
-    if (i > 0)
-      tensor += static_cast<double>(map.extent[i] - 1) * static_cast<double>(map.stride[i - 1]);
-  }
-  const std::uint64_t window = tile + load.destination_offset + 2 * std::uint64_t{kGuardBytes};
-  if (window > kSharedBytesMax)
-    throw Error(
-        fmt::format("a shared window of {} bytes (tile {}) does not fit shared memory "
-                    "({}); take a smaller box",
-                    window, tile, kSharedBytesMax));
-  if (tensor + map.base_offset > static_cast<double>(kSourceBytesMax))
-    throw Error(
-        fmt::format("a tensor that spans {:.0f} bytes; the virtual device holds "
-                    "{}; take smaller extents or strides",
-                    tensor, kSourceBytesMax));
 }
 
 }  // namespace
@@ -111,12 +87,6 @@ RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMax
       return sticky_error(rules.illegal,
                           fmt::format("extent {} of dimension {} is above 2^31", map.extent[i], i));
   return {};
-}
-
-RunResult preflight(const TileLoad& load) {
-  RunResult result = legality(load.map, load.at, load.destination_offset, {});
-  if (result.fault == DeviceFault::none) refuse_oversize(load);
-  return result;
 }
 
 }  // namespace tidemark::kernels

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "kernels/device.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
@@ -56,15 +55,10 @@ constexpr std::int64_t with_low_bits(std::int64_t address, unsigned bits) {
   return kWindowAddress + ((address - kWindowAddress) & ((std::int64_t{1} << bits) - 1));
 }
 
-/// preflight() without the sizes: whether the driver would refuse the map, and whether a copy may
-/// start there by `rules`.
+/// Whether the driver would refuse the map, and whether a copy may start there by `rules`: a map it
+/// would refuse gives encode_refused, an inner coordinate off 16 bytes sticky 715, a destination
+/// off 128 bytes sticky 716; no fault where nothing ends the run.
 RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
                    std::uint32_t shared_offset, const IllegalCopyRules& rules);
-
-/// What would end the run before a byte moves: a map the driver would refuse gives encode_refused,
-/// an inner coordinate off 16 bytes sticky 715, a destination off 128 bytes sticky 716; no fault
-/// where nothing does. Throws Error where the window does not fit shared memory or the tensor 1
-/// GiB.
-RunResult preflight(const TileLoad& load);
 
 }  // namespace tidemark::kernels
