@@ -451,8 +451,8 @@ TEST(ReplayOther, prints_the_run_line_of_a_row_that_is_not_a_program) {
   EXPECT_EQ(ran.out,
             "tidemark run --cases gemm.local.integer --seed 0x7 --row 0 --device virtual\n");
   EXPECT_EQ(ran.err, "tidemark: " + place.out() +
-                         " result 0: gemm.local.integer row 0: this operation is not a program "
-                         "yet; run the command on stdout instead\n");
+                         " result 0: gemm.local.integer row 0: a GEMM, or a copy between GPUs, "
+                         "is no program; run the command on stdout instead\n");
 }
 
 TEST(ReplayOther, refuses_a_row_that_this_build_makes_otherwise) {

@@ -105,8 +105,8 @@ TEST(TileReadOracle, LanesOverATileWithNanFillAreExact) {
                         {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs}});
   for (std::size_t i = 4; i < program.steps.size(); ++i)
     if (program.steps[i].verb == Verb::wait) program.steps[i].parity = 1;
-  for (const Compare how : predict(program).snapshots.at(0).window.compare)
-    EXPECT_EQ(how, Compare::exact);
+  const ProgramExpectation expected = predict(program);
+  for (const Compare how : expected.snapshots.at(0).window.compare) EXPECT_EQ(how, Compare::exact);
 }
 
 TEST(TileReadCompare, NamesLaneRowAndColumnOfAWrongByte) {

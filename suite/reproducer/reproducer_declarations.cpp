@@ -68,16 +68,16 @@ u64 numbers(u64 low, u64 high, bool floats) {  // two of 0 to 4095
 )cu"},
       {Part::host, "integers(", R"cu(
 u64 integers(u64 word, u32 bits, u32 exponents, u32 mantissa) {  // small ones in each `bits` of the word, as floats
-  u64 made = 0;
+  u64 numbers = 0;
   for (u32 at = 0; at < 64; at += bits) {
     const int half = bits == 8 ? 4 : 8, value = (int)(word >> at & (2 * half - 1)) - half;
     u64 size = value < 0 ? -value : value, power = 0;
     while (size >> (power + 1)) ++power;
     const u64 bias = (1u << (exponents - 1)) - 1;
     const u64 magnitude = (bias + power) << mantissa | (size << mantissa >> power & ((1u << mantissa) - 1));
-    if (value != 0) made |= (magnitude | (u64)(value < 0) << (exponents + mantissa)) << at;
+    if (value != 0) numbers |= (magnitude | (u64)(value < 0) << (exponents + mantissa)) << at;
   }
-  return made;
+  return numbers;
 }
 )cu"},
       {Part::function, "stop(", R"cu(

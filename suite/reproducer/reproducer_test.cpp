@@ -156,14 +156,17 @@ Program remapped(std::vector<Step> steps) {
   return program;
 }
 
-TileRead read_of(TilePlacement placement) {
-  return {.load = {.map = {.type = DataType::u8,
-                           .rank = 3,
-                           .extent = {128, 16, 2},
-                           .stride = {256, 128},
-                           .box = {128, 16, 2}},
-                   .payload = {}},
-          .placement = placement};
+// 16 rows of two groups of 128 bytes.
+Program matrix(const Step& step) {
+  Program program = one_cta({step});
+  program.window = 16384;
+  program.maps[0].spec = {.type = DataType::u8,
+                          .rank = 3,
+                          .extent = {128, 16, 2},
+                          .stride = {256, 128},
+                          .box = {128, 16, 2},
+                          .swizzle = Swizzle::b128};
+  return program;
 }
 
 Program multiplying(const Wgmma& product) {
@@ -311,10 +314,10 @@ std::vector<VerbExample> other_examples() {
                Numbers::small)},
       {Verb::place_rows,
        {"ld.shared.v4.u32", "st.shared.v4.u32", "fence.proxy.async.shared::cta"},
-       program_of(read_of(TilePlacement::unsplit))},
+       matrix({.verb = Verb::place_rows, .offset = 1024, .at = {8192}})},
       {Verb::read_columns,
        {"ld.shared.v4.u32", "st.shared.v4.u32", "fence.proxy.async.shared::cta"},
-       program_of(read_of(TilePlacement::as_loaded))},
+       matrix({.verb = Verb::read_columns, .offset = 1024, .at = {8192, 3}})},
       {Verb::look, {"ld.global.cv.u64"}, one_cta({{.verb = Verb::look, .region = 0, .word = 8}})},
       {Verb::look, {}, one_cta({{.verb = Verb::look}})},
       {Verb::cluster_sync,
@@ -776,10 +779,15 @@ Program representative_async() {
 
 Program representative_product() {
   return with_checks(
-      program_of(TileConsume{.type = MmaType::e4m3, .n = 128, .k = 128, .payload = {}}));
+      program_of(TileConsume{.type = MmaType::e4m3, .n = 32, .k = 128, .payload = {}}));
 }
 
-Program representative_read() { return with_checks(program_of(read_of(TilePlacement::unsplit))); }
+Program representative_read() {
+  Program program = matrix({.verb = Verb::place_rows, .offset = 1024, .at = {8192}});
+  program.steps.push_back(
+      {.verb = Verb::read_columns, .offset = 8192, .stride = 256, .at = {512, 3}});
+  return program;
+}
 
 TEST(Reproducer, HasAtMost200LinesForRepresentativePrograms) {
   std::set<Verb> verbs;

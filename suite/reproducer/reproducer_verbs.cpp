@@ -259,7 +259,8 @@ __device__ void place_rows(u32 from, u32 to, u32 rows, u32 row_bytes, u32 groups
   for (u32 i = threadIdx.x; i < rows * columns; i += kThreads) {
     const u32 row = i / columns, at = i % columns * 16;
     const u32 chunk = from + (at / row_bytes * rows + row) * row_bytes + at % row_bytes;
-    *(uint4*)(window() + swizzled(to + row * columns * 16 + at, pieces)) = *(uint4*)(window() + swizzled(chunk, pieces));
+    const u32 place = to + row * columns * 16 + at;
+    *(uint4*)(window() + swizzled(place, pieces)) = *(uint4*)(window() + swizzled(chunk, pieces));
   }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

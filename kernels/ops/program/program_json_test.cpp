@@ -512,7 +512,8 @@ TEST(ProgramJson, UnknownMemberIsNamed) {
        "bulk, im2col, lower_corner, upper_corner, from"},
       {edited("\"parity\"", "\"pairty\""),
        "p.json: /steps/0 has the unknown member \"pairty\"; give only do, ctas, thread, barrier, "
-       "of, map, region, product, at, im2col_offsets, hint, reduction, scope, in_place, type, mask, parity, "
+       "of, map, region, product, at, im2col_offsets, hint, reduction, scope, in_place, type, "
+       "mask, parity, "
        "stops, count, pending, offset, bytes, stride, most, ns, word"},
       {edited("\"seed\":5", "\"seed\":5,\"\\n\\u0000\\u001b[2J\\u007f\":5"),
        "p.json: /payload has the unknown member \"\\n\\u0000\\u001b[2J\\u007f\"; give only seed, "
