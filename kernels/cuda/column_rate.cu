@@ -62,8 +62,9 @@ __device__ std::int64_t time_reads(std::uint32_t address, std::uint32_t extra,
   // Uses what was read: a read nobody waits for would not have ended when the clock is read.
   sums[threadIdx.x] = sum.x ^ sum.y ^ sum.z ^ sum.w;
   if (threadIdx.x % kWarpLanes == 0) starts[threadIdx.x / kWarpLanes] = began;
-  // The block began when its first warp did, and is done when its last is: by the clock of one warp
-  // another 0.4 % are missing (H200).
+  // The block began when its first warp did, and is done when its last is. By the clock of one warp
+  // an H200 gave 31.8 of 32 cycles (ci/baselines/h200-198-cases.h5), so 31.9 to 32.0
+  // (h200-bank-conflicts.h5).
   __syncthreads();
   const long long ended = clock64();
   long long first = began;

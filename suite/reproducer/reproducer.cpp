@@ -77,6 +77,24 @@ constexpr std::string_view kIslands = R"cu(  CUmemAllocationProp kind{0}{{}};
   }}
 )cu";
 
+/// The same of a region that is not poison, whatever its numbers.
+std::string region_in_code(const Region& region) {
+  if (region.numbers >= Numbers::integers_f16) {
+    const MmaType type = mma_type(region.numbers);
+    const FloatFormat format = float_format(type);
+    if (is_integer(type)) return "source_word(i)";
+    return fmt::format("integers(source_word(i), {}, {}, {})", 8 * element_bytes(type),
+                       format.exponent, format.mantissa);
+  }
+  const bool floats = region.element == DataType::f32;
+  if (region.numbers == Numbers::small)
+    return fmt::format("numbers(source_word(i), source_word(i) >> 32, {})", floats);
+  if (region.numbers == Numbers::counting)
+    return fmt::format("numbers((2 * i - {0}) ^ u64(kFlip), (2 * i - {0} + 1) ^ u64(kFlip), {1})",
+                       kGuardBytes / 4, floats);
+  return std::string(source_in_code(region.element));
+}
+
 std::string islands_text(const Region& region, std::size_t number) {
   std::string islands;
   for (const Island& island : region.islands)

@@ -414,10 +414,10 @@ std::string descriptor_in_code(const Wgmma& product, GemmOperand which) {
 Item product_item(const Program& program, std::size_t number) {
   const Wgmma& product = program.products[number];
   const bool whole = is_integer(product.type), half = element_bytes(product.type) == 2;
-  const auto transposed = [](const WgmmaOperand& operand) { return operand.major == Major::mn; };
   const std::string immediates = fmt::format(
       "{}{}", whole ? "" : ", 1, 1",
-      half ? fmt::format(", {:d}, {:d}", transposed(product.a), transposed(product.b)) : "");
+      half ? fmt::format(", {:d}, {:d}", product.a.major == Major::mn, product.b.major == Major::mn)
+           : "");
   const std::uint32_t held = product.n / 2;
   std::string registers, operands;
   for (std::uint32_t i = 0; i < held; ++i) {
@@ -425,7 +425,6 @@ Item product_item(const Program& program, std::size_t number) {
     registers += fmt::format("{}%{}", comma, i);
     operands += fmt::format("{}D({})", comma, i);
   }
-  const std::string type(name_of(product.type));
   return {Part::function, fmt::format("wgmma_{}(", number),
           fmt::format(R"cu(
 #define D(i) "+r"(d[i])
@@ -451,9 +450,9 @@ wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }})"
 }}
 )cu",
                       fmt::arg("number", number), fmt::arg("n", product.n),
-                      fmt::arg("depth", step_elements(product.type)), fmt::arg("type", type),
-                      fmt::arg("held", held), fmt::arg("stale", kStaleAccumulator),
-                      fmt::arg("steps", step_count(product)),
+                      fmt::arg("depth", step_elements(product.type)),
+                      fmt::arg("type", name_of(product.type)), fmt::arg("held", held),
+                      fmt::arg("stale", kStaleAccumulator), fmt::arg("steps", step_count(product)),
                       fmt::arg("a", descriptor_in_code(product, GemmOperand::a)),
                       fmt::arg("b", descriptor_in_code(product, GemmOperand::b)),
                       fmt::arg("at_b", held + 1), fmt::arg("at_step", held + 2),
@@ -547,9 +546,6 @@ std::vector<Item> items_of(const Program& program) {
   return items;
 }
 
-// At least 16 bytes: no array of the file is empty.
-std::uint32_t window_of(const Program& program) { return std::max(program.window, 16U); }
-
 }  // namespace
 
 DeclarationTexts declarations_for(const Program& program, std::string_view user) {
@@ -561,11 +557,12 @@ DeclarationTexts declarations_for(const Program& program, std::string_view user)
 }
 
 std::string constants_for(const Program& program, std::string_view user) {
+  const std::uint32_t window = std::max(program.window, 16U);  // no array of the file is empty
   const std::string sizes = named({{"kThreads", fmt::format("{}", kProgramThreads)},
                                    {"kCtas", fmt::format("{}", ctas_of(program))},
                                    {"kSteps", fmt::format("{}", program.steps.size())},
                                    {"kSnapshots", fmt::format("{}", snapshots_of(program))},
-                                   {"kWindow", fmt::format("{}", window_of(program))}},
+                                   {"kWindow", fmt::format("{}", window)}},
                                   user);
   const std::string payload = named({{"kSeed", fmt::format("{:#x}", program.payload.seed)},
                                      {"kFlip", program.payload.inverted ? "~0" : "0"}},
@@ -593,31 +590,6 @@ bool keeps_phases(const Program& program) {
     return text_of(step.verb).call.find("{parity}") != std::string_view::npos &&
            step.parity >= kCurrentPhase;
   });
-}
-
-bool reads_region(const Step& step) { return info_of(step.verb).word && step.region != kNoRegion; }
-
-std::string region_in_code(const Region& region) {
-  if (region.numbers >= Numbers::integers_f16) {
-    const MmaType type = mma_type(region.numbers);
-    const FloatFormat format = float_format(type);
-    if (is_integer(type)) return "source_word(i)";
-    return fmt::format("integers(source_word(i), {}, {}, {})", 8 * element_bytes(type),
-                       format.exponent, format.mantissa);
-  }
-  const bool floats = region.element == DataType::f32;
-  if (region.numbers == Numbers::small)
-    return fmt::format("numbers(source_word(i), source_word(i) >> 32, {})", floats);
-  if (region.numbers == Numbers::counting)
-    return fmt::format("numbers((2 * i - {0}) ^ u64(kFlip), (2 * i - {0} + 1) ^ u64(kFlip), {1})",
-                       kGuardBytes / 4, floats);
-  return std::string(source_in_code(region.element));
-}
-
-std::string_view source_in_code(DataType element) {
-  if (element < DataType::f32_ftz) return "source_word(i)";
-  return element == DataType::f32_ftz ? "normal(source_word(i), 0x7fffff)"
-                                      : "normal(source_word(i), 0x7fe000)";
 }
 
 std::size_t snapshots_of(const Program& program) {

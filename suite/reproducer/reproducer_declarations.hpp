@@ -28,15 +28,6 @@ bool mentions(std::string_view text, std::string_view name);
 /// Whether a step takes a parity that is known only when it is taken.
 bool keeps_phases(const Program& program);
 
-/// Whether a step reads 8 bytes of a region.
-bool reads_region(const Step& step);
-
-/// The i-th 8 bytes of memory that is filled as a region of `element` is, in code.
-std::string_view source_in_code(DataType element);
-
-/// The same of a region that is not poison, whatever its numbers.
-std::string region_in_code(const Region& region);
-
 /// Snapshot steps.
 std::size_t snapshots_of(const Program& program);
 

@@ -344,4 +344,12 @@ std::string kernel_text(const Program& program) {
   return text + "}\n";
 }
 
+bool reads_region(const Step& step) { return info_of(step.verb).word && step.region != kNoRegion; }
+
+std::string_view source_in_code(DataType element) {
+  if (element < DataType::f32_ftz) return "source_word(i)";
+  return element == DataType::f32_ftz ? "normal(source_word(i), 0x7fffff)"
+                                      : "normal(source_word(i), 0x7fe000)";
+}
+
 }  // namespace tidemark::suite

@@ -24,4 +24,10 @@ std::string map_in_code(const Program& program, std::uint8_t map);
 /// step.
 std::uint32_t rank_of(const TensorMapSpec& spec);
 
+/// Whether a step reads 8 bytes of a region.
+bool reads_region(const Step& step);
+
+/// The i-th 8 bytes of memory that is filled as a region of `element` is, in code.
+std::string_view source_in_code(DataType element);
+
 }  // namespace tidemark::suite
