@@ -1,6 +1,6 @@
 # tidemark_test(NAME TIER [SOURCES...] [LIBRARIES...] [CROWDED filter]): one GoogleTest program.
 #   TIER unit: needs nothing. gpu: needs one sm_90 GPU, is skipped without. mpi: starts mpirun itself.
-#   CROWDED: tests of many processes, of which one runs at a time.
+#   CROWDED: tests of many processes or threads: one of them runs at a time, beside one other test.
 # tidemark_headers(TARGET DIRS...): every header there must compile alone
 #   (target all_verify_interface_header_sets).
 find_package(GTest)
@@ -28,7 +28,7 @@ function(tidemark_test name tier)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   if(arg_CROWDED)
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." TEST_FILTER "${arg_CROWDED}"
-      PROPERTIES LABELS ${tier} TIMEOUT ${arg_TIMEOUT} RESOURCE_LOCK crowd)
+      PROPERTIES LABELS ${tier} TIMEOUT ${arg_TIMEOUT} RESOURCE_LOCK crowd PROCESSORS 2 COST 1000)
     set(others TEST_FILTER "-${arg_CROWDED}")
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." ${others}
