@@ -51,6 +51,128 @@ TEST(CompareAction, WhatMoreLaunchesDecideNamesTheirNumber) {
   EXPECT_TRUE(action_text(made).ends_with(" a side")) << action_text(made);
 }
 
+/// Of case 2 on the first `gpus` GPUs of the first `launches` launches.
+void set(std::vector<Report>& reports, std::size_t launches, std::uint32_t gpus, Verdict verdict) {
+  for (std::size_t launch = 0; launch < launches; ++launch)
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+      result_of(reports[launch], 2, gpu).verdict = verdict;
+}
+
+/// Launches of ten a side in which case 2 fails on so many GPUs.
+Comparison failing(std::size_t base_launches, std::size_t fresh_launches, std::uint32_t gpus) {
+  std::vector<Report> base = side(false, {}, 10), fresh = side(true, {}, 10);
+  set(base, base_launches, gpus, Verdict::fail);
+  set(fresh, fresh_launches, gpus, Verdict::fail);
+  return held(base, fresh);
+}
+
+TEST(CompareAction, FailuresNowAndThenThatBecomeHangsAreNew) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  set(base, 1, 1, Verdict::fail);
+  set(fresh, 4, 1, Verdict::hang);
+  EXPECT_EQ(held(base, fresh).conformance.groups.at(0).kind, ChangeKind::flaky);
+}
+
+TEST(CompareAction, WhatHangsOnBothSidesIsNoRollout) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  set(base, 5, 1, Verdict::hang);
+  set(fresh, 5, 1, Verdict::hang);
+  const Comparison made = held(base, fresh);
+  ASSERT_EQ(headline_of(made), "SAME");
+  EXPECT_EQ(action_text(made), "look at what hangs or crashes");
+}
+
+TEST(CompareAction, FailuresThatAreMoreFrequentThanChanceAreNew) {
+  EXPECT_EQ(failing(1, 8, 1).conformance.groups.at(0).kind, ChangeKind::flaky);
+}
+
+TEST(CompareAction, FailuresThatMayBeMoreFrequentAskForLaunches) {
+  const Comparison made = failing(1, 4, 1);
+  EXPECT_EQ(made.conformance.groups.at(0).kind, ChangeKind::still_failing);
+  ASSERT_EQ(made.conformance.failing_more.size(), 1U);
+  EXPECT_EQ(made.conformance.failing_more[0].fresh.failed, 4U);
+  EXPECT_EQ(headline_of(made), "INCONCLUSIVE");
+  EXPECT_TRUE(action_text(made).starts_with("run ")) << action_text(made);
+  EXPECT_TRUE(has(show_comparison(made, {.columns = 200}),
+                  "\nFAILS MORE OFTEN: synthetic.case_0002: in 1 of 10 launches before and 4 of 10 "
+                  "after, which may be chance: "));
+}
+
+TEST(CompareAction, FailuresAsFrequentAsBeforeAreARolloutThatSaysSo) {
+  EXPECT_EQ(action_text(failing(4, 4, 1)), "roll out, though 1 result fails on both sides");
+}
+
+TEST(CompareAction, GpusThatFailInOneLaunchAreOneFailure) {
+  EXPECT_EQ(failing(1, 4, 16).conformance.groups.at(0).kind, ChangeKind::still_failing);
+}
+
+TEST(CompareAction, AGpuThatAlwaysFailsHidesNoOther) {
+  std::vector<Report> base = side(false, {}, 10), fresh = side(true, {}, 10);
+  for (std::vector<Report>* reports : {&base, &fresh})
+    for (Report& report : *reports) result_of(report, 2, 9).verdict = Verdict::fail;
+  set(base, 1, 1, Verdict::fail);
+  set(fresh, 8, 1, Verdict::fail);
+  const std::vector<ChangeGroup> groups = held(base, fresh).conformance.groups;
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].kind, ChangeKind::flaky);
+  EXPECT_EQ(groups[0].gpus, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(groups[1].gpus, std::vector<std::uint32_t>{9});
+}
+
+TEST(CompareAction, AGpuThatFailsAsBeforeIsNotNamedBesideAnother) {
+  std::vector<Report> base = side(false, {}, 10), fresh = side(true, {}, 10);
+  set(base, 1, 2, Verdict::fail);
+  set(fresh, 8, 1, Verdict::fail);
+  result_of(fresh[0], 2, 1).verdict = Verdict::fail;
+  EXPECT_EQ(held(base, fresh).conformance.groups.at(0).gpus, std::vector<std::uint32_t>{0});
+}
+
+TEST(CompareAction, WhatIsWaivedSaysNothingOfOtherGpus) {
+  std::vector<Report> base = side(false, {}, 10), fresh = side(true, {}, 10);
+  set(base, 1, 2, Verdict::fail);
+  set(fresh, 8, 1, Verdict::fail);
+  result_of(fresh[0], 2, 1).verdict = Verdict::fail;
+  Waiver waiver = {};
+  waiver.cases = "synthetic.case_0002";
+  waiver.gpu = std::string(base[0].gpus[0].uuid.view());
+  waiver.expires = "2099-12-31";
+  waiver.waives = {"failure"};
+  const Comparison made = held(base, fresh, {.waivers = std::vector<Waiver>{waiver}});
+  EXPECT_FALSE(findings_of(made).contains("flaky")) << show_comparison(made, {});
+  EXPECT_TRUE(made.conformance.failing_more.empty());
+}
+
+TEST(CompareAction, ChanceOfMoreFailuresIsFishers) {
+  EXPECT_NEAR(p_of_more({1, 5}, {4, 5}), 26.0 / 252, 1e-12);
+  EXPECT_NEAR(p_of_more({0, 3}, {3, 3}), 1.0 / 20, 1e-12);
+  EXPECT_NEAR(p_of_more({2, 4}, {0, 4}), 1, 1e-12);
+}
+
+TEST(CompareAction, WhatIsMuchFasterIsLookedAt) {
+  EXPECT_EQ(action_text(held(side(false), side(true, {.first_case = 0.5}))),
+            "look at what is TOO FAST");
+  EXPECT_EQ(action_text(held(side(false), side(true, {.all_cases = 0.5}))),
+            "look at what is TOO FAST");
+  EXPECT_EQ(action_text(held(side(false), side(true, {.first_gpu = 0.5}))),
+            "look at what is TOO FAST");
+  EXPECT_EQ(action_text(held(side(false), side(true, {.first_case = 0.1}))), "roll out");
+}
+
+TEST(CompareAction, SidesTheWrongWayRoundAreNoRollout) {
+  std::vector<Report> fresh = side(true);
+  for (Report& report : fresh) report.launch.created_unix_s -= 1e6;
+  EXPECT_EQ(action_text(held(side(false), fresh)),
+            "give the older launches as --base, then compare again");
+}
+
+TEST(CompareAction, AFloorThatIsNotTheDefaultStandsInTheFirstLine) {
+  const Comparison made =
+      held(side(false), side(true, {.first_case = -0.3}),
+           {.speed = {.floor = 0.4, .floors = {{.cases = "gemm.*", .floor = 0.015}}}});
+  const std::string text = show_comparison(made, {.columns = 200});
+  EXPECT_TRUE(has(text.substr(0, text.find('\n')), ", floor 40 %, 1 other floor of cases")) << text;
+}
+
 TEST(CompareAction, AnotherVbiosIsToBeTakenBackFirst) {
   const Comparison made = held(side(false), side(true, {.vbios = true}));
   EXPECT_EQ(action_text(made), "compare again with no other difference");

@@ -38,6 +38,16 @@ std::set<std::string> kinds(std::initializer_list<ChangeKind> all) {
   return made;
 }
 
+/// The new side has other cases by its source, and was asked for as many.
+bool has_new_suite(const SetupComparison& setup) {
+  const auto both_known = [](const SetupDifference& one) {
+    return one.factor == "suite_tree" && one.base.find("unknown") == std::string::npos &&
+           one.fresh.find("unknown") == std::string::npos;
+  };
+  return std::ranges::any_of(setup.differences, both_known) && !setup.differs("level") &&
+         !setup.differs("arguments");
+}
+
 /// Whether something got worse on none of the GPUs whose driver changed.
 bool lies_elsewhere(const Comparison& comparison) {
   const std::vector<std::uint32_t>& subject = comparison.setup.subject_gpus;
@@ -78,7 +88,8 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   miss_lost_numbers(made.pairing, same_suite, made.base, made.fresh);
   const std::vector<Waiver> waivers = options.waivers.value_or(std::vector<Waiver>{});
   Waiving waiving(made.pairing, waivers);
-  made.conformance = compare_conformance(made.pairing, same_suite, waiving);
+  made.conformance =
+      compare_conformance(made.pairing, same_suite, has_new_suite(made.setup), waiving);
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);
   hold_against(made, options.references);
@@ -138,7 +149,9 @@ std::set<std::string> findings_of(const Comparison& comparison) {
   for (const SpeedFinding& finding : speed.series) {
     // A number that only one side has is a hole, not a pass, and so is one of a GPU that is left
     // out.
-    if (finding.verdict == SpeedVerdict::not_compared || finding.gpus_unjudged > 0) {
+    const bool hole = finding.verdict == SpeedVerdict::not_compared &&
+                      !comparison.conformance.new_cases.contains(finding.of_case);
+    if (hole || finding.gpus_unjudged > 0) {
       made.emplace("inconclusive");
     }
     finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
@@ -147,7 +160,9 @@ std::set<std::string> findings_of(const Comparison& comparison) {
     finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
   }
   add_speed(speed.shared);
-  if (!speed.unsteady.empty()) made.emplace("inconclusive");
+  if (!speed.unsteady.empty() || !comparison.conformance.failing_more.empty()) {
+    made.emplace("inconclusive");
+  }
   const bool changed = made != std::set<std::string>{"waived"} && !made.empty();
   if (changed && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
   for (const WaiverLedger::Line& waiver : comparison.waivers) {

@@ -39,7 +39,8 @@ TEST(Compare, OneSlowCaseIsFoundAndPutDownToTheDriver) {
   EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);
   EXPECT_EQ(made.speed.counts[static_cast<std::size_t>(SpeedVerdict::regressed)], 1U);
   EXPECT_EQ(cause_text(made),
-            "the driver 580.105.08 -> 590.44.01 is all that differs of what can be the cause");
+            "the driver 580.105.08 -> 590.44.01, or the boot: nothing else differs that can be the "
+            "cause");
 }
 
 // Of a case 5 % slower and one new launch of it 40 % slower, the values that stand beside -5 % are
@@ -203,13 +204,103 @@ TEST(Compare, ACaseThatIsGoneIsMissingOnAllGpus) {
       has(show_comparison(made, {}), "MISSING IN NEW synthetic.case_0011  on all 16 GPUs\n"));
 }
 
-TEST(Compare, AGpuThatIsGoneFromTheBaseIsMissingThere) {
-  std::vector<Report> base = side(false);
+void set_pci(std::vector<Report>& reports, const std::string& address) {
+  for (Report& report : reports) {
+    report.strings.push_back(address);
+    report.gpus[4].pci = static_cast<std::uint32_t>(report.strings.size() - 1);
+  }
+}
+
+void exchange(std::vector<Report>& base) {
   for (Report& report : base) report.gpus[4].uuid = FixedText<48>::of("GPU-another");
+}
+
+TEST(Compare, AGpuThatWasExchangedIsLeftOut) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  exchange(base);
+  set_pci(base, "0000:1b:00.0");
+  set_pci(fresh, "0000:1b:00.0");
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(findings_of(made), std::set<std::string>{}) << show_comparison(made, {});
+  EXPECT_EQ(made.conformance.left_out, 24U);
+  EXPECT_EQ(made.setup.cause, Cause::confounded);
+  EXPECT_TRUE(has(comparison_csv(made), ",left_out,"));
+}
+
+TEST(Compare, AGpuOfTheSameNumberElsewhereIsNotInItsPlace) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  exchange(base);
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_new"));
+  set_pci(base, "0000:1b:00.0");
+  set_pci(fresh, "0000:2c:00.0");
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_new"));
+}
+
+TEST(Compare, AnExchangedGpuThatFailsIsANewFail) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  exchange(base);
+  for (Report& report : fresh) result_of(report, 2, 4).verdict = Verdict::fail;
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("new_fail"));
+}
+
+TEST(Compare, AGpuWithNoneInItsPlaceIsMissing) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  exchange(base);
+  for (Report& report : fresh) report.gpus[4].uuid = {};
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_new"));
+}
+
+TEST(Compare, WhereAllGpusWereExchangedAllIsMissing) {
+  std::vector<Report> base = side(false);
+  for (Report& report : base)
+    for (GpuRow& gpu : report.gpus)
+      gpu.uuid = FixedText<48>::of("GPU-other-" + std::to_string(gpu.gpu_id));
   const Comparison made = held(base, side(true));
-  EXPECT_TRUE(findings_of(made).contains("missing_in_base"));
   EXPECT_TRUE(findings_of(made).contains("missing_in_new"));
-  EXPECT_EQ(made.paired_gpus, 15U);
+  EXPECT_EQ(made.conformance.left_out, 0U);
+}
+
+/// As provenance.
+void set_suite(std::vector<Report>& reports, const std::string& tree) {
+  for (Report& report : reports) {
+    report.strings.emplace_back("suite_tree");
+    report.strings.push_back(tree);
+    const auto end = static_cast<std::uint32_t>(report.strings.size());
+    report.provenance.push_back({.key = end - 2, .value = end - 1});
+  }
+}
+
+TEST(Compare, ACaseOfANewSuiteIsLeftOut) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) keep_cases(report, 11);
+  set_suite(base, "abcd");
+  set_suite(fresh, "efgh");
+  const Comparison made = held(base, fresh, {.allowed = {"suite_tree"}});
+  EXPECT_EQ(findings_of(made), std::set<std::string>{}) << show_comparison(made, {});
+  EXPECT_TRUE(has(show_comparison(made, {}),
+                  "\nLEFT OUT: new in the suite of the new side: synthetic.case_0011"));
+}
+
+TEST(Compare, ACaseThatTheBaseMayNotHaveSelectedIsMissing) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) keep_cases(report, 11);
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_base"));
+  set_suite(fresh, "efgh");
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_base"));
+  set_suite(base, "abcd");
+  for (Report& report : base) report.launch.level = "quick";
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("missing_in_base"));
+}
+
+TEST(Compare, AFailureWhoseGpuIsLostLaterIsNewAndMissing) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (Report& report : base) result_of(report, 2, 5).verdict = Verdict::fail;
+  for (Report& report : fresh) result_of(report, 2, 5).verdict = Verdict::gpu_lost;
+  result_of(fresh[0], 2, 5).verdict = Verdict::fail;
+  EXPECT_TRUE(findings_of(held(base, fresh)).contains("new_fail"));
+  for (std::size_t i = 1; i < 5; ++i) result_of(fresh[i], 2, 5).verdict = Verdict::not_run;
+  EXPECT_EQ(findings_of(held(base, fresh)),
+            (std::set<std::string>{"missing_in_new", "still_failing"}));
 }
 
 TEST(Compare, ANodeThatIsGoneIsOneLine) {

@@ -2,6 +2,7 @@
 #include "reports/compare/conformance.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -141,8 +142,9 @@ void count(SideCount& side, Verdict verdict) {
   side.waived += verdict == Verdict::waived ? 1 : 0;
   side.unexpected += verdict == Verdict::unexpected_pass ? 1 : 0;
   side.bad += is_failure(verdict) ? 1 : 0;
-  side.stopped +=
-      verdict == Verdict::hang || verdict == Verdict::crash || verdict == Verdict::sticky ? 1 : 0;
+  const bool stopped =
+      verdict == Verdict::hang || verdict == Verdict::crash || verdict == Verdict::sticky;
+  side.stopped += stopped || is_lost(verdict) ? 1 : 0;
   side.flaky = side.flaky || verdict == Verdict::flaky;
   side.lacking += is_lacking(verdict) ? 1 : 0;
 }
@@ -151,12 +153,12 @@ std::optional<ChangeKind> kind_of(const SideCount& base, const SideCount& fresh)
   // What was waived is no excuse for what is not waived any more.
   const bool failing_before = base.is_failing() && base.openly_bad() > 0;
   const bool bad_before = base.bad + base.waived > 0;
+  const bool worse = fresh.stopped > 0 && base.stopped == 0;
   if (fresh.is_failing()) {
-    const bool worse = fresh.stopped > 0 && base.stopped == 0;
     return failing_before && !worse ? ChangeKind::still_failing : ChangeKind::new_fail;
   }
   if (fresh.is_flaky()) {
-    return base.openly_bad() > 0 ? ChangeKind::still_failing : ChangeKind::flaky;
+    return base.openly_bad() > 0 && !worse ? ChangeKind::still_failing : ChangeKind::flaky;
   }
   if (fresh.is_missing()) {
     return base.is_missing() ? ChangeKind::missing_in_both : ChangeKind::missing_in_new;
@@ -297,13 +299,22 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   if (!planned_anywhere(pairing, which_case, gpu)) return;
   const SideCount base = count_of(pairing, which_case, gpu, false);
   const SideCount fresh = count_of(pairing, which_case, gpu, true);
-  ++made.compared;
-  const std::optional<ChangeKind> kind = kind_of(base, fresh);
+  std::optional<ChangeKind> kind = kind_of(base, fresh);
+  // Nothing that could be run would bring these; the first lines name them.
+  const PairedGpu& names = pairing.gpus[gpu];
+  const bool left_out = names.fresh == 0
+                            ? names.left_out
+                            : kind == ChangeKind::missing_in_base &&
+                                  (names.left_out || made.new_cases.contains(which_case));
+  if (left_out) kind.reset();
+  ++(left_out ? made.left_out : made.compared);
   const Heard heard = heard_of(kind, fresh);
   const bool waived = waiving.hear(Waives::failure, which_case, gpu, heard);
   if (kind) add(waived ? ChangeKind::waived : *kind);
-  // A waiver is about the answers that are there; those that are not are missing all the same.
-  if (waived && fresh.lacking > 0) add(ChangeKind::missing_in_new);
+  made.stopped_in_new = made.stopped_in_new || (fresh.stopped > 0 && !waived);
+  // Of what fails the answers that are there count; those that are not are missing all the same.
+  if ((waived || kind == ChangeKind::still_failing) && fresh.lacking > 0)
+    add(ChangeKind::missing_in_new);
   if (base.pass > 0 && fresh.pass > 0 && !kind) ++made.passed_in_both;
   if (base.skipped > 0 && fresh.skipped > 0 && !kind) ++made.skipped_in_both;
   if (base.pass + base.unexpected + fresh.pass + fresh.unexpected > 0) ++made.passed_anywhere;
@@ -326,7 +337,111 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   if (behaves == Behaves::unjudged) made.behaviours_unjudged.insert(which_case);
 }
 
+/// On these GPUs. A failure that somebody answered for when it happened is none of the base.
+FailedLaunches failed_launches_of(const Pairing& pairing, std::uint32_t which_case,
+                                  const std::vector<std::uint32_t>& gpus, bool fresh) {
+  FailedLaunches made;
+  const std::size_t first = fresh ? pairing.base : 0;
+  const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
+  for (std::size_t launch = first; launch < end; ++launch) {
+    const LaunchFacts& facts = *pairing.launches[launch];
+    bool failed = false, passed = false;
+    for (const std::uint32_t gpu : gpus) {
+      const auto cell = cell_of(pairing, launch, which_case, gpu);
+      if (!cell) continue;
+      const bool excused = !fresh && facts.waived_by_launch.contains(*cell);
+      failed = failed || (is_failure(facts.verdicts[*cell]) && !excused);
+      passed = passed || has_passed(facts.verdicts[*cell]);
+    }
+    made.failed += failed ? 1U : 0U;
+    made.ran += failed || passed ? 1U : 0U;
+  }
+  return made;
+}
+
+/// GPUs that can tell whether a case fails more often: not waived, and it did not always fail
+/// there.
+std::vector<std::uint32_t> telling_gpus(const Pairing& pairing, std::uint32_t which_case,
+                                        const std::vector<std::uint32_t>& waived) {
+  std::vector<std::uint32_t> made;
+  for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+    if (pairing.is_paired(gpu) && !std::ranges::binary_search(waived, gpu) &&
+        count_of(pairing, which_case, gpu, false).pass > 0)
+      made.push_back(gpu);
+  }
+  return made;
+}
+
+/// A larger share of launches failed after the change.
+bool fails_more(const FailedLaunches& base, const FailedLaunches& fresh) {
+  return fresh.failed * base.ran > base.failed * fresh.ran;
+}
+
+/// More launches a side after which failures as frequent as these are sure, and stay so; 0 where
+/// three times as many as there are would not do.
+std::uint32_t launches_to_be_sure(const FailingMore& one, double alpha) {
+  const std::uint32_t have = std::min(one.base.ran, one.fresh.ran);
+  const auto after = [](const FailedLaunches& side, std::uint32_t launches) {
+    return FailedLaunches{side.failed * launches / side.ran, launches};
+  };
+  std::uint32_t made = 0;
+  for (std::uint32_t launches = 3 * have; launches > have; --launches) {
+    if (p_of_more(after(one.base, launches), after(one.fresh, launches)) > alpha) break;
+    made = launches - have;
+  }
+  return made;
+}
+
+/// Of what is still failing: what fails more often than chance explains is flaky.
+void judge_failing_more(ConformanceComparison& made, Found& found, const Pairing& pairing) {
+  std::vector<FailingMore> all;
+  for (std::uint32_t which = 0; which < pairing.cases.size(); ++which) {
+    if (!found.contains({ChangeKind::still_failing, which})) continue;
+    const auto gpus = telling_gpus(pairing, which, found[{ChangeKind::waived, which}]);
+    const FailingMore one = {.of_case = which,
+                             .base = failed_launches_of(pairing, which, gpus, false),
+                             .fresh = failed_launches_of(pairing, which, gpus, true)};
+    // What cannot be told whatever it does takes nothing from the others.
+    if (one.base.failed > 0 && one.base.failed < one.base.ran) all.push_back(one);
+  }
+  const double alpha = kFailureAlpha / static_cast<double>(std::max<std::size_t>(1, all.size()));
+  for (FailingMore& one : all) {
+    if (!fails_more(one.base, one.fresh)) continue;
+    if (p_of_more(one.base, one.fresh) > alpha) {
+      one.more_launches = launches_to_be_sure(one, alpha);
+      if (one.more_launches > 0) made.failing_more.push_back(one);
+      continue;
+    }
+    std::vector<std::uint32_t>& still = found[{ChangeKind::still_failing, one.of_case}];
+    const auto as_before = [&](std::uint32_t gpu) {
+      return !fails_more(failed_launches_of(pairing, one.of_case, {gpu}, false),
+                         failed_launches_of(pairing, one.of_case, {gpu}, true));
+    };
+    const auto more = std::ranges::stable_partition(still, as_before);
+    std::vector<std::uint32_t>& flaky = found[{ChangeKind::flaky, one.of_case}];
+    flaky.insert(flaky.end(), more.begin(), more.end());
+    std::ranges::sort(flaky);
+    made.counts[static_cast<std::size_t>(ChangeKind::still_failing)] -= more.size();
+    made.counts[static_cast<std::size_t>(ChangeKind::flaky)] += more.size();
+    still.erase(more.begin(), more.end());
+  }
+  std::erase_if(found, [](const auto& one) { return one.second.empty(); });
+}
+
 }  // namespace
+
+double p_of_more(const FailedLaunches& base, const FailedLaunches& fresh) {
+  const auto choices = [](std::uint32_t of, std::uint32_t chosen) {  // logarithm of their number
+    return std::lgamma(of + 1.0) - std::lgamma(chosen + 1.0) - std::lgamma(of - chosen + 1.0);
+  };
+  const std::uint32_t failed = base.failed + fresh.failed;
+  double p = 0;
+  for (std::uint32_t k = fresh.failed; k <= std::min(failed, fresh.ran); ++k) {
+    p += std::exp(choices(fresh.ran, k) + choices(base.ran, failed - k) -
+                  choices(base.ran + fresh.ran, failed));
+  }
+  return p;
+}
 
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh) {
   SideCount made;
@@ -341,15 +456,22 @@ SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t g
   return made;
 }
 
-ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite, bool new_suite,
                                           Waiving& waiving) {
   ConformanceComparison made;
   Found found;
+  for (std::uint32_t which_case = 0; new_suite && which_case < pairing.cases.size(); ++which_case) {
+    const auto end = pairing.case_rows.begin() + static_cast<std::ptrdiff_t>(pairing.base);
+    if (std::none_of(pairing.case_rows.begin(), end,
+                     [&](const auto& rows) { return rows[which_case] != kNoRow; }))
+      made.new_cases.insert(which_case);
+  }
   for (std::uint32_t which_case = 0; which_case < pairing.cases.size(); ++which_case) {
     for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
       judge_pair(made, found, pairing, which_case, gpu, same_suite, waiving);
     }
   }
+  judge_failing_more(made, found, pairing);
   // Cases that changed alike on the same GPUs are one thing that happened.
   std::map<std::pair<ChangeKind, std::vector<std::uint32_t>>, std::vector<std::uint32_t>> alike;
   for (auto& [what, gpus] : found) alike[{what.first, std::move(gpus)}].push_back(what.second);

@@ -49,7 +49,9 @@ class Waiving {
 enum class ChangeKind : std::uint8_t {
   new_fail,             // failed in every launch that ran it; in the base not so, or waived, or
                         // it only failed there and now crashes, hangs or ends in a sticky error
-  flaky,                // passed and failed, and in the base only passed, or was waived
+  flaky,                // passed and failed, and in the base only passed, or was waived, or failed
+                        // without a crash, hang or sticky error, or in fewer launches than chance
+                        // explains (kFailureAlpha)
   missing_in_new,       // ran in the base; has no answer in at least one new launch
   missing_in_both,      // has no answer on either side
   behaviour_changed,    // a behaviour case passed and noted something else
@@ -82,6 +84,23 @@ constexpr std::string_view name_of(ChangeKind kind) {
   return kChangeKindNames[static_cast<std::size_t>(kind)];
 }
 
+/// Chance that a case is called flaky that fails in a new launch as it does in one of the base:
+/// Fisher's exact test, one-sided, over all cases that fail on both sides (Bonferroni).
+inline constexpr double kFailureAlpha = 0.05;
+
+/// In how many launches of a side a case failed, on any of some GPUs, of those in which it ran.
+/// GPUs of one launch fail together, so that the launch is the unit.
+struct FailedLaunches {
+  std::uint32_t failed = 0, ran = 0;
+};
+
+/// A case that fails on both sides, and in more of the new launches, which may be chance.
+struct FailingMore {
+  std::uint32_t of_case = 0;
+  FailedLaunches base, fresh;
+  std::uint32_t more_launches = 0;  // a side, to be sure if it goes on so
+};
+
 /// One thing that changed: these cases on these GPUs (indices into the pairing, ascending).
 struct ChangeGroup {
   ChangeKind kind = ChangeKind::new_fail;
@@ -95,6 +114,10 @@ struct ConformanceComparison {
   std::size_t skipped_in_both = 0;                 // with no other answer on either side
   std::size_t passed_anywhere = 0;                 // in one launch of either side
   std::size_t descriptors_unjudged = 0;  // differ, but with the seed or cases they were made of
+  std::size_t left_out = 0;     // neither compared nor missing: PairedGpu::left_out, new_cases
+  bool stopped_in_new = false;  // SideCount::stopped in a new launch, and not waived
+  std::vector<FailingMore> failing_more;  // of those that are still failing
+  std::set<std::uint32_t> new_cases;      // of a new suite: no launch of the base planned them
   // Cases that noted something else, and may do so in any launch: the base does not show otherwise.
   std::set<std::uint32_t> behaviours_unjudged;
 };
@@ -103,7 +126,7 @@ struct ConformanceComparison {
 struct SideCount {
   std::uint32_t pass = 0, bad = 0, lacking = 0, skipped = 0, waived = 0, unexpected = 0;
   std::uint32_t excused = 0;  // of `bad` and `waived`: those that their launch itself waived
-  std::uint32_t stopped = 0;  // of `bad`: ended by a hang, a crash or a sticky error
+  std::uint32_t stopped = 0;  // ended by a hang, a crash, a sticky error or a GPU that was lost
   bool flaky = false;
 
   /// Failures that nobody answered for when they happened.
@@ -114,8 +137,12 @@ struct SideCount {
 };
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh);
 
+/// One-sided p that the new launches fail no more often than those of the base.
+double p_of_more(const FailedLaunches& base, const FailedLaunches& fresh);
+
 /// `same_suite`: both sides were built from the same cases, so that tensor maps may be compared.
-ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite,
+/// `new_suite`: the new side has other cases by its source.
+ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite, bool new_suite,
                                           Waiving& waiving);
 
 }  // namespace tidemark::reports

@@ -68,6 +68,41 @@ TEST(FleetLife, NewLaunchesThatAreOlderThanTheBaseAreWarnedOf) {
   EXPECT_TRUE(has(show_comparison(made, {}), "\nSIDES: the new launches began before"));
 }
 
+TEST(FleetLife, ClocksThatFellWithTheSpeedStandBesideIt) {
+  std::vector<Report> base = side(false), fresh = side(true, {.all_cases = -0.09});
+  for (Report& report : base)
+    for (ResultRow& result : report.results) result.sm_mhz = 1980;
+  for (Report& report : fresh)
+    for (ResultRow& result : report.results) result.sm_mhz = 1802;
+  EXPECT_TRUE(has(shared_text(held(base, fresh)), "; sm_clock -8.99 %"));
+  for (Report& report : fresh)
+    for (ResultRow& result : report.results) result.sm_mhz = 1950;
+  EXPECT_FALSE(has(shared_text(held(base, fresh)), "sm_clock"));
+  for (Report& report : fresh)
+    for (ResultRow& result : report.results) result.sm_mhz = 1802;
+  for (ResultRow& result : base[0].results) result.sm_mhz = 1802;
+  EXPECT_FALSE(has(shared_text(held(base, fresh)), "sm_clock"));
+}
+
+TEST(FleetLife, WhatRanAfterTheOtherMayBeTheTime) {
+  std::vector<Report> fresh = side(true, {.first_case = -0.05});
+  for (Report& report : fresh) report.launch.created_unix_s += 1e6;
+  EXPECT_TRUE(has(cause_text(held(side(false), fresh)), ", the boot or the time: nothing else"));
+}
+
+TEST(FleetLife, TheDriverIsAllThatDiffersAfterSeveralBootsASide) {
+  std::vector<Report> base = side(false), fresh = side(true, {.first_case = -0.05});
+  for (std::vector<Report>* reports : {&base, &fresh})
+    for (std::size_t i = 0; i < reports->size(); ++i) {
+      Report& report = (*reports)[i];
+      report.strings.push_back("boot " + std::to_string(i));
+      for (NodeRow& node : report.nodes)
+        node.boot_id = static_cast<std::uint32_t>(report.strings.size() - 1);
+    }
+  EXPECT_EQ(cause_text(held(base, fresh)),
+            "the driver 580.105.08 -> 590.44.01 is all that differs of what can be the cause");
+}
+
 TEST(FleetLife, AGpuThatMovedIsNamedWhereItIsNow) {
   std::vector<Report> fresh = side(true);
   for (Report& report : fresh) {

@@ -35,6 +35,8 @@ void add_cases(Pairing& made) {
 
 void add_gpus(Pairing& made, PairBy by) {
   std::map<std::string, PairedGpu> found;
+  const auto pci = static_cast<std::size_t>(std::ranges::find(gpu_identity_names(), "pci") -
+                                            gpu_identity_names().begin());
   for (std::size_t launch = 0; launch < made.launches.size(); ++launch) {
     for (const FactsOfGpu& gpu : made.launches[launch]->gpus) {
       const std::string key = key_of(gpu, by);
@@ -47,6 +49,7 @@ void add_gpus(Pairing& made, PairBy by) {
       if (paired.node.empty() || at > paired.at_unix_s) {
         paired.node = gpu.node;
         paired.number = gpu.number;
+        paired.pci = gpu.identity.empty() ? "" : gpu.identity[pci];
         paired.at_unix_s = at;
       }
     }
@@ -54,6 +57,15 @@ void add_gpus(Pairing& made, PairBy by) {
   for (const auto& [key, gpu] : found) made.gpus.push_back(gpu);
   std::ranges::stable_sort(made.gpus, {},
                            [](const auto& of) { return std::tie(of.node, of.number); });
+  const bool paired = std::ranges::any_of(
+      made.gpus, [](const PairedGpu& gpu) { return gpu.base > 0 && gpu.fresh > 0; });
+  for (PairedGpu& one : made.gpus) {
+    const auto takes_its_place = [&](const PairedGpu& gpu) {
+      return gpu.base == 0 && gpu.node == one.node && gpu.pci == one.pci && !gpu.pci.empty();
+    };
+    const bool exchanged = one.fresh == 0 && std::ranges::any_of(made.gpus, takes_its_place);
+    one.left_out = paired && (one.base == 0 || exchanged);
+  }
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < made.gpus.size(); ++i) places[made.gpus[i].key] = i;
   for (const LaunchFacts* launch : made.launches) {
@@ -100,6 +112,7 @@ std::string on_node(const Pairing& pairing, const std::string& node,
   numbers.reserve(gpus.size());
   for (const std::uint32_t gpu : gpus) numbers.push_back(pairing.gpus[gpu].number);
   std::ranges::sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());  // exchanged ones
   return fmt::format("{}, GPUs {}", node_name(node), ranges(numbers));
 }
 

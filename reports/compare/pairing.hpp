@@ -20,6 +20,9 @@ struct PairedGpu {
   std::uint32_t number = 0;           // gpu_id there
   double at_unix_s = 0;               // when that began
   std::uint32_t base = 0, fresh = 0;  // launches that have it
+  std::string pci = {};               // its PCI address there
+  // Though some GPU is on both sides, this one is not: it is new, or the one now at its address is.
+  bool left_out = false;
 };
 
 /// The launches of both sides, those of the base first, and the union of what they hold.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "reports/base/statistics.hpp"
+#include "reports/compare/speed/speed.hpp"
 
 namespace tidemark::reports {
 namespace {
@@ -221,6 +222,31 @@ void add_readings(SetupComparison& made, const Pairing& pairing, std::string& no
   }
 }
 
+void add_shifts(SetupComparison& made, const Pairing& pairing) {
+  for (std::size_t which = 0; which < gpu_readings().size(); ++which) {
+    if (!gpu_readings()[which].relative) continue;
+    std::pair<Readings, Readings> sides;  // by launch: mean logarithm
+    for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+      double sum = 0, gpus = 0;
+      for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
+        const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+        if (row == kNoRow || !pairing.is_paired(gpu)) continue;
+        const double value = pairing.launches[launch]->gpus[row].readings[which];
+        if (!(value > 0)) continue;
+        sum += std::log(value);
+        ++gpus;
+      }
+      if (gpus > 0) (launch < pairing.base ? sides.first : sides.second).push_back(sum / gpus);
+    }
+    auto& [base, fresh] = sides;
+    if (std::min(base.size(), fresh.size()) < kFewestLaunches) continue;
+    std::ranges::sort(base);
+    std::ranges::sort(fresh);
+    if (base.back() < fresh.front() || fresh.back() < base.front())
+      made.shifts.push_back({gpu_readings()[which].name, median_of(fresh) - median_of(base)});
+  }
+}
+
 /// In how many pairs of a launch of each side the new one began later.
 double share_later(const Pairing& pairing) {
   double later = 0;
@@ -279,12 +305,16 @@ void add_boots(SetupComparison& made, const Pairing& pairing) {
       ++(launch < pairing.base ? base : fresh)[gpu.boot];
     }
   }
+  std::erase_if(boots, [](const auto& node) {
+    return node.second.first.empty() || node.second.second.empty();
+  });
   const bool several = std::ranges::all_of(boots, [](const auto& node) {
     return node.second.first.size() > 1 && node.second.second.size() > 1;
   });
   const bool same = std::ranges::all_of(
       boots, [](const auto& node) { return alike(node.second.first, node.second.second); });
-  if (!several && !same) {
+  made.one_boot = boots.empty() || (!several && !same);
+  if (made.one_boot) {
     made.remarks.push_back("one boot a side: an effect of the boot cannot be excluded");
   }
 }
@@ -340,6 +370,7 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
     difference.allowed = allowed.contains(difference.factor) || allowed.contains(name);
   }
   add_identities(made, pairing, std::move(no_cause));
+  add_shifts(made, pairing);
   add_boots(made, pairing);
   add_order(made, pairing);
   made.cause = cause_of(made.differences);

@@ -27,12 +27,20 @@ struct SetupDifference {
 /// What a change of the results can be put down to.
 enum class Cause { driver, nothing_recorded, confounded };
 
+/// A clock or the power draw: beyond all launches of the other side, in the mean over paired GPUs.
+struct ReadingShift {
+  std::string_view name;
+  double change = 0;  // from median to median, natural logarithm
+};
+
 struct SetupComparison {
   std::vector<SetupDifference> differences;  // the driver first
   std::vector<std::string> remarks;          // what was not recorded, boots
   Cause cause = Cause::nothing_recorded;
   bool in_sequence = false;  // one side ran after the other
   bool backwards = false;    // nearly all launches of the base began after the new ones
+  bool one_boot = false;     // a side has one boot of some node, and not the other's
+  std::vector<ReadingShift> shifts;
   std::vector<std::uint32_t> subject_gpus;  // indices into the pairing: those whose driver changed
 
   bool differs(std::string_view factor) const;

@@ -70,7 +70,7 @@ TEST(ComparisonHtml, HoldsVerdictCauseFindingsReplayMapPlotsAndWhatElseDiffers) 
   const std::string text = html(remarkable());
   for (const char* part :
        {"<span class=\"badge bad\">REGRESSION</span> tidemark comparison</h1>",
-        "cause: the driver 580.105.08 -&gt; 590.44.01 is all that differs",
+        "cause: the driver 580.105.08 -&gt; 590.44.01, or the boot: nothing else differs",
         "<span class=\"badge bad\">NEW FAIL</span> <span><code>synthetic.case_0003</code></span>",
         "<li><span class=\"bad\">REGRESSED</span> synthetic.case_0000/rate",
         "aria-label=\"changes by place and case\"",

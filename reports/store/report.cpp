@@ -106,12 +106,6 @@ void write_report(const Report& report, const std::string& path, NameInUse in_us
   write_bytes(bytes_of(report, path), path, in_use);
 }
 
-Report read_own_report(const std::string& path) {
-  std::uint64_t bytes = 0;
-  const Descriptor file = open_report(path, bytes);
-  return report_of(read_all(file.get(), bytes, path), path);
-}
-
 std::string_view note_of(Protection protection) {
   if (protection == Protection::filter) return {};
   return "note: no seccomp here; a report is read under limits of memory, time and open files "

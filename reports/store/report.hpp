@@ -85,10 +85,6 @@ Report read_report(const std::string& path);
 /// What came of each waiver of the launch: "in use: ...", "stale: ...", "expired: ...".
 std::vector<WaiverLedger::Line> waiver_lines(const Report& report);
 
-/// Reads a report that this program itself wrote and checked, in this process: for one that may not
-/// fork, as under MPI. A file from anybody else is for read_report alone.
-Report read_own_report(const std::string& path);
-
 /// Cases whose numbers were slowed on purpose, and by how much ("3 %"), of keys `slow.<case>`.
 std::vector<std::pair<std::string, std::string>> slowed_cases(const Report& report);
 

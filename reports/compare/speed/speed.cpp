@@ -453,6 +453,7 @@ SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy) {
   SpeedComparison made;
+  made.policy = policy;
   std::vector<Series> all = series_of(pairing);
   std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);

@@ -158,6 +158,7 @@ struct Drift {
 Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at);
 
 struct SpeedComparison {
+  SpeedPolicy policy;
   std::vector<SpeedFinding> series;  // in the order of cases
   std::vector<GpuFinding> gpus;
   std::vector<UnsteadyGpu> unsteady;

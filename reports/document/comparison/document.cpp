@@ -231,6 +231,18 @@ Section launches_of(const Comparison& comparison) {
           .readers = kOnPage};
 }
 
+/// Floors that are not the default: changes below them are not told. The globs are in the policy.
+std::string floor_text(const SpeedPolicy& policy) {
+  constexpr double kDefault = SpeedPolicy{}.floor;
+  std::string made;
+  if (policy.floor != kDefault) made = fmt::format(", floor {:g} %", 100 * policy.floor);
+  const auto more =
+      std::ranges::count_if(policy.floors, [](const auto& one) { return one.floor != kDefault; });
+  if (more > 0)
+    made += fmt::format(", {} of cases", plural(static_cast<std::size_t>(more), "other floor"));
+  return made;
+}
+
 }  // namespace
 
 Document document_of(const Comparison& comparison, const ShowOptions& options) {
@@ -243,8 +255,9 @@ Document document_of(const Comparison& comparison, const ShowOptions& options) {
       .tone = tone_of(word),
       .is_virtual = is_virtual,
       .action = action_text(comparison),
-      .scope = fmt::format("{} x {}, {}", plural(comparison.pairing.cases.size(), "case"),
-                           plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison)),
+      .scope = fmt::format("{} x {}, {}{}", plural(comparison.pairing.cases.size(), "case"),
+                           plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison),
+                           floor_text(comparison.speed.policy)),
       .window = fmt::format("tidemark comparison: {}{}", word, is_virtual ? " (VIRTUAL)" : "")};
   add_head(made, comparison);
   made.sections.push_back(changes_of(comparison));

@@ -40,6 +40,9 @@ std::string launches_text(const Comparison& comparison);
 /// ...".
 std::vector<std::string> warnings_of(const Comparison& comparison);
 
+/// One text each case that fails in a larger share of the new launches, which may be chance.
+std::vector<std::string> failing_more_texts(const Comparison& comparison);
+
 /// Why one of these cases did not pass on one of these GPUs, in the newest launch that says so, and
 /// how to run it there again; nothing where no launch does.
 const Evidence* evidence_of(const Comparison& comparison, const ChangeGroup& group);
@@ -131,15 +134,6 @@ inline constexpr SpeedColumn kSpeedColumns[] = {{"verdict", "finding"},
                                                 {">counts from", "floor_percent"},
                                                 {">would be seen", "smallest_seen_percent"}};
 std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding);
-
-/// The values of a metric by launch; nullptr where a launch has none.
-std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,
-                                             const SpeedFinding& finding);
-
-/// Of one GPU over the launches of a side: the mean of the logarithms, in the unit; NaN without
-/// any. `gpu`: index into the pairing.
-double mean_on(const Comparison& comparison, const std::vector<const SeriesOfLaunch*>& values,
-               std::size_t gpu, bool fresh);
 
 /// Every number behind the verdicts on one case. Throws ReportError where no report has it.
 std::vector<Block> explanation_of(const Comparison& comparison, std::string_view name);

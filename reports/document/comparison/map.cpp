@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
@@ -19,7 +22,7 @@ namespace {
 struct Place {
   std::size_t alike = 0, changed = 0;  // pairs of case and GPU; alike: passed on both sides
   std::optional<ChangeKind> worst = {};
-  std::vector<double> effects = {};  // by GPU, of its worst metric: natural logarithm, above better
+  std::vector<double> effects = {};  // by GPU, of its worst finding: natural logarithm
 };
 
 struct Grid {
@@ -61,27 +64,32 @@ void add_results(Grid& grid, const Comparison& comparison) {
   }
 }
 
+/// What is sure, as the table of metrics has it, and of GPUs that have a line of their own that.
 void add_effects(Grid& grid, const Comparison& comparison) {
-  const std::size_t gpus = comparison.pairing.gpus.size();
-  std::map<std::uint32_t, std::vector<double>> worst;  // by case: of its metrics, by GPU
-  for (const SpeedFinding& finding : comparison.speed.series) {
-    std::vector<double>& of_case =
-        worst.try_emplace(finding.of_case, gpus, std::numeric_limits<double>::quiet_NaN())
-            .first->second;
-    const auto values = values_of(comparison, finding);
-    const double sign = finding.higher_is_better ? 1 : -1;
-    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
-      const double effect = sign * std::log(mean_on(comparison, values, gpu, true) /
-                                            mean_on(comparison, values, gpu, false));
-      if (std::isfinite(effect)) of_case[gpu] = std::fmin(of_case[gpu], effect);
+  const SpeedComparison& speed = comparison.speed;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> worst;  // by case and GPU, of metrics
+  std::set<std::tuple<std::uint32_t, std::string_view, std::uint32_t>> apart;
+  const auto add = [&worst](SpeedVerdict verdict, std::uint32_t which, std::uint32_t gpu,
+                            double effect) {
+    if (verdict != SpeedVerdict::regressed && verdict != SpeedVerdict::improved) return;
+    const auto [at, first] = worst.try_emplace({which, gpu}, effect);
+    if (!first) at->second = std::min(at->second, effect);
+  };
+  for (const GpuFinding& finding : speed.gpus) {
+    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
+      apart.emplace(finding.of_case, finding.metric, finding.gpus[i]);
+      add(finding.verdict, finding.of_case, finding.gpus[i], finding.changes[i].total);
     }
   }
-  for (const auto& [which, effects] : worst) {
-    for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
-      if (std::isnan(effects[gpu])) continue;
-      grid.places[grid.rows.of_gpu[gpu]][which].effects.push_back(effects[gpu]);
+  for (const SpeedFinding& finding : speed.series) {
+    const bool shared = finding.verdict == SpeedVerdict::with_all;
+    for (const std::uint32_t gpu : finding.mean_over) {
+      if (apart.contains({finding.of_case, finding.metric, gpu})) continue;
+      add(shared ? speed.shared : finding.verdict, finding.of_case, gpu, finding.total);
     }
   }
+  for (const auto& [of, effect] : worst)
+    grid.places[grid.rows.of_gpu[of.second]][of.first].effects.push_back(effect);
 }
 
 /// One letter or sign a kind, no two alike: colours are not for everybody.

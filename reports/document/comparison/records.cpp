@@ -56,7 +56,9 @@ void add_results(Sheet& sheet, const Comparison& comparison) {
       sheet.clear();
       sheet.set("line", "result").set("case", pairing.cases[which]);
       set_gpu(sheet, pairing.gpus[gpu]);
-      sheet.set("finding", names.empty() ? "same" : names);
+      const bool left_out = !pairing.is_paired(gpu) || comparison.conformance.new_cases.contains(
+                                                           static_cast<std::uint32_t>(which));
+      sheet.set("finding", !names.empty() ? names : left_out ? "left_out" : "same");
       set_counts(sheet, base, "base");
       set_counts(sheet, fresh, "new");
       sheet.add_line();
@@ -249,8 +251,22 @@ std::string comparison_json(const Comparison& comparison) {
     json["counts"][std::string(kChangeKindNames[i])] = comparison.conformance.counts[i];
   }
   json["counts"]["compared"] = comparison.conformance.compared;
+  json["counts"]["left_out"] = comparison.conformance.left_out;
   json["counts"]["passed_in_both"] = comparison.conformance.passed_in_both;
   json["counts"]["descriptors_unjudged"] = comparison.conformance.descriptors_unjudged;
+  json["failing_more"] = Json::array();
+  for (const FailingMore& one : comparison.conformance.failing_more) {
+    json["failing_more"].push_back({{"case", comparison.pairing.cases[one.of_case]},
+                                    {"base_failed", one.base.failed},
+                                    {"base_launches", one.base.ran},
+                                    {"new_failed", one.fresh.failed},
+                                    {"new_launches", one.fresh.ran},
+                                    {"more_launches", one.more_launches}});
+  }
+  json["new_cases"] = Json::array();
+  for (const std::uint32_t which : comparison.conformance.new_cases) {
+    json["new_cases"].push_back(comparison.pairing.cases[which]);
+  }
   json["behaviours_unjudged"] = Json::array();
   for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
     json["behaviours_unjudged"].push_back(comparison.pairing.cases[which]);
@@ -314,7 +330,7 @@ TestCase case_of(const std::string& class_name, const std::string& name,
     made.outcome = outcome;
     made.type = each.name;
     made.message = each.text.substr(0, std::min(kLongest, each.text.find('\n')));
-    if (outcome == TestOutcome::skipped && each.name != "waived") {
+    if (outcome == TestOutcome::skipped && each.name != "waived" && each.name != "left_out") {
       made.message += " (found, and --fail-on does not name it)";
     }
   }
@@ -336,8 +352,12 @@ std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& com
       made[which].push_back({std::string(name_of(group.kind)), text});
     }
   }
+  const std::set<std::uint32_t>& new_cases = comparison.conformance.new_cases;
+  for (const std::uint32_t which : new_cases) {
+    made[which].push_back({"left_out", "new in the suite of the new side"});
+  }
   for (const SpeedFinding& finding : comparison.speed.series) {
-    if (finding.verdict == SpeedVerdict::same) continue;
+    if (finding.verdict == SpeedVerdict::same || new_cases.contains(finding.of_case)) continue;
     // What moved with all the others is what they share: slower, as a rule.
     const SpeedVerdict verdict =
         finding.verdict == SpeedVerdict::with_all ? comparison.speed.shared : finding.verdict;
@@ -372,6 +392,8 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
     texts[named ? std::string(name_of(shared)) : "inconclusive"] += "; " + shared_text(comparison);
   }
   texts["inconclusive"] += "; cause: " + cause_text(comparison);
+  for (const std::string& more : failing_more_texts(comparison))
+    texts["inconclusive"] += "; " + more;
   for (const WaiverLedger::Line& waiver : comparison.waivers) {
     if (waiver.attention) texts["stale_waiver"] += "; waiver " + waiver.text;
   }

@@ -15,6 +15,37 @@ namespace {
 
 using Values = std::vector<const SeriesOfLaunch*>;
 
+/// By launch; nullptr where it has none.
+Values values_of(const Comparison& comparison, const SpeedFinding& finding) {
+  const Pairing& pairing = comparison.pairing;
+  Values made;
+  for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
+    const std::uint32_t row = pairing.case_rows[i][finding.of_case];
+    const std::vector<SeriesOfLaunch>& all = pairing.launches[i]->series;
+    const auto at = std::ranges::find_if(all, [&](const SeriesOfLaunch& series) {
+      return series.of_case == row && series.name == finding.metric;
+    });
+    made.push_back(at == all.end() ? nullptr : &*at);
+  }
+  return made;
+}
+
+/// Of one GPU over the launches of a side: the mean of the logarithms, in the unit; NaN without
+/// any.
+double mean_on(const Comparison& comparison, const Values& values, std::size_t gpu, bool fresh) {
+  const Pairing& pairing = comparison.pairing;
+  double sum = 0;
+  std::size_t n = 0;
+  for (std::size_t i = fresh ? pairing.base : 0;
+       i < (fresh ? pairing.launches.size() : pairing.base); ++i) {
+    const std::uint32_t row = pairing.gpu_rows[i][gpu];
+    if (values[i] == nullptr || row == kNoRow || std::isnan(values[i]->medians[row])) continue;
+    sum += std::log(values[i]->medians[row]);
+    ++n;
+  }
+  return n == 0 ? std::numeric_limits<double>::quiet_NaN() : std::exp(sum / static_cast<double>(n));
+}
+
 /// One side: a dot a launch, a stroke each GPU of each launch.
 StripRow side_of(const Comparison& comparison, const SpeedFinding& finding, const Values& values,
                  bool fresh) {
@@ -115,36 +146,6 @@ std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& findi
           number_cell(if_compared(finding.own.q)),
           percent_cell(finding.floor),
           percent_cell(if_compared(finding.smallest_seen))};
-}
-
-std::vector<const SeriesOfLaunch*> values_of(const Comparison& comparison,
-                                             const SpeedFinding& finding) {
-  const Pairing& pairing = comparison.pairing;
-  Values made;
-  for (std::size_t i = 0; i < pairing.launches.size(); ++i) {
-    const std::uint32_t row = pairing.case_rows[i][finding.of_case];
-    const std::vector<SeriesOfLaunch>& all = pairing.launches[i]->series;
-    const auto at = std::ranges::find_if(all, [&](const SeriesOfLaunch& series) {
-      return series.of_case == row && series.name == finding.metric;
-    });
-    made.push_back(at == all.end() ? nullptr : &*at);
-  }
-  return made;
-}
-
-double mean_on(const Comparison& comparison, const std::vector<const SeriesOfLaunch*>& values,
-               std::size_t gpu, bool fresh) {
-  const Pairing& pairing = comparison.pairing;
-  double sum = 0;
-  std::size_t n = 0;
-  for (std::size_t i = fresh ? pairing.base : 0;
-       i < (fresh ? pairing.launches.size() : pairing.base); ++i) {
-    const std::uint32_t row = pairing.gpu_rows[i][gpu];
-    if (values[i] == nullptr || row == kNoRow || std::isnan(values[i]->medians[row])) continue;
-    sum += std::log(values[i]->medians[row]);
-    ++n;
-  }
-  return n == 0 ? std::numeric_limits<double>::quiet_NaN() : std::exp(sum / static_cast<double>(n));
 }
 
 void add_speed(Section& section, const Comparison& comparison, const ShowOptions& options) {

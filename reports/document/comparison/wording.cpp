@@ -37,6 +37,17 @@ std::string margin_text(const Effect& effect) {
   return fmt::format(" +- {}", percent(effect.margin()));
 }
 
+/// "; sm_clock -9.00 %": readings that moved with a change beyond the floor, by half of it at
+/// least.
+std::string moved_with(const Comparison& comparison, double change, double floor) {
+  std::string made;
+  for (const ReadingShift& shift : comparison.setup.shifts) {
+    if (std::abs(change) > floor && shift.change / change >= 0.5)
+      made += fmt::format("; {} {}", shift.name, signed_percent(shift.change));
+  }
+  return made;
+}
+
 /// "a/rate and 2 more metrics".
 template <class Finding>
 std::string some_metrics(const Comparison& comparison,
@@ -65,6 +76,11 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
     made.push_back(fmt::format("LEFT OUT: {} on one side only: {}", plural(unpaired.size(), "GPU"),
                                place_of(comparison.pairing, unpaired)));
   }
+  std::vector<std::string> cases;
+  for (const std::uint32_t which : comparison.conformance.new_cases)
+    cases.push_back(comparison.pairing.cases[which]);
+  if (!cases.empty())
+    made.push_back("LEFT OUT: new in the suite of the new side: " + some_of(cases, 4, "case"));
   if (const std::size_t nameless = comparison.pairing.nameless_gpus; nameless > 0) {
     made.push_back(fmt::format("LEFT OUT: {} without a UUID", plural(nameless, "GPU")));
   }
@@ -78,6 +94,26 @@ void add_left_out(std::vector<std::string>& made, const Comparison& comparison) 
     made.push_back(fmt::format("LEFT OUT: {} in which not every GPU has a number: {}",
                                plural(launches, "launch"), some_metrics(comparison, of_launches)));
   }
+}
+
+/// Rates that a driver makes a quarter higher: the kernels are ours, and what they leave undone is
+/// fast. Times may shrink by more.
+std::vector<const SpeedFinding*> too_fast(const Comparison& comparison) {
+  constexpr double kQuarter = 0.2231436;  // natural logarithm
+  std::vector<const SpeedFinding*> made;
+  const SpeedComparison& speed = comparison.speed;
+  for (const SpeedFinding& finding : speed.series) {
+    const SpeedVerdict verdict =
+        finding.verdict == SpeedVerdict::with_all ? speed.shared : finding.verdict;
+    const auto on_gpu = [&](const GpuFinding& one) {
+      return one.of_case == finding.of_case && one.metric == finding.metric &&
+             one.verdict == SpeedVerdict::improved && one.range().second > kQuarter;
+    };
+    const bool mean = verdict == SpeedVerdict::improved && finding.total > kQuarter;
+    if (finding.higher_is_better && (mean || std::ranges::any_of(speed.gpus, on_gpu)))
+      made.push_back(&finding);
+  }
+  return made;
 }
 
 /// How many more launches a side each ambiguous metric needs, ascending.
@@ -171,6 +207,7 @@ std::string cause_text(const Comparison& comparison) {
   const SetupComparison& setup = comparison.setup;
   std::set<std::string> found = findings_of(comparison);
   found.erase("stale_waiver");
+  found.erase("still_failing");
   if (setup.cause == Cause::confounded) {
     return (found.empty() ? "nothing changed; what else differs may hide a change: "
                           : "inconclusive, may also be: ") +
@@ -186,8 +223,16 @@ std::string cause_text(const Comparison& comparison) {
                : "nothing changed, and nothing recorded differs";
   }
   if (setup.cause == Cause::driver) {
-    return fmt::format("the driver {} is all that differs of what can be the cause",
-                       drivers_of(setup));
+    // One launch a side cannot alternate.
+    const bool in_time = setup.in_sequence || comparison.pairing.launches.size() == 2;
+    if (!setup.one_boot && !in_time)
+      return fmt::format("the driver {} is all that differs of what can be the cause",
+                         drivers_of(setup));
+    return fmt::format("the driver {}, {}: nothing else differs that can be the cause",
+                       drivers_of(setup),
+                       !in_time          ? "or the boot"
+                       : !setup.one_boot ? "or the time"
+                                         : "the boot or the time");
   }
   return "nothing recorded differs: the GPUs or what surrounds them";
 }
@@ -198,6 +243,7 @@ std::string results_text(const Comparison& comparison) {
                                  grouped(all.passed_in_both), grouped(all.compared));
   if (all.skipped_in_both > 0)
     made += fmt::format(", {} skipped on both", grouped(all.skipped_in_both));
+  if (all.left_out > 0) made += fmt::format(", {} left out", grouped(all.left_out));
   bool first = true;
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     if (all.counts[i] == 0) continue;
@@ -314,6 +360,31 @@ std::string more_launches_text(const Comparison& comparison) {
   return made;
 }
 
+namespace {
+
+/// What stands between a comparison without a regression and a rollout; empty where nothing does.
+std::string caution_of(const Comparison& comparison) {
+  if (comparison.setup.backwards) return "give the older launches as --base, then compare again";
+  if (comparison.conformance.stopped_in_new) return "look at what hangs or crashes";
+  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
+  if (!too_fast(comparison).empty()) return "look at what is TOO FAST";
+  const auto slowed = [](const LaunchFacts* launch) { return !launch->slowed.empty(); };
+  if (std::ranges::any_of(comparison.pairing.launches, slowed))
+    return "compare launches that were not slowed on purpose";
+  return {};
+}
+
+/// More launches a side that decide half of what is open, and every failure; 0: none would.
+std::size_t launches_to_run(const Comparison& comparison) {
+  const std::vector<std::size_t> of_metrics = more_launches(comparison);
+  std::size_t made = of_metrics.empty() ? 0 : median_of(of_metrics);
+  for (const FailingMore& one : comparison.conformance.failing_more)
+    made = std::max<std::size_t>(made, one.more_launches);
+  return made;
+}
+
+}  // namespace
+
 std::string action_text(const Comparison& comparison) {
   if (comparison.paired_gpus == 0) return "run both sides on the same GPUs";
   const Cause cause = comparison.setup.cause;
@@ -323,13 +394,14 @@ std::string action_text(const Comparison& comparison) {
   if (headline == "REGRESSION" || headline == "CHANGED") {
     return cause == Cause::nothing_recorded ? "look at what is named below" : "do not roll out";
   }
-  if (!comparison.speed.unsteady.empty()) return "look at the GPUs that are UNSTEADY";
+  if (std::string caution = caution_of(comparison); !caution.empty()) return caution;
   if (headline == "INCONCLUSIVE") {
-    const std::vector<std::size_t> more = more_launches(comparison);
-    if (!more.empty()) return fmt::format("run {} a side", plural(median_of(more), "more launch"));
+    if (const std::size_t more = launches_to_run(comparison); more > 0)
+      return fmt::format("run {} a side", plural(more, "more launch"));
   }
   if (cause == Cause::confounded) return "compare again with no other difference";
-  if (headline == "INCONCLUSIVE") return "look at what was not compared";
+  if (headline == "INCONCLUSIVE") return "look at what is ambiguous or was not compared";
+  if (!comparison.below_reference.empty()) return "look at what is SLOWER THAN ITS MODEL";
   if (cause == Cause::nothing_recorded) return "nothing to do";
   const std::size_t failing =
       comparison.conformance.counts[static_cast<std::size_t>(ChangeKind::still_failing)];
@@ -337,6 +409,18 @@ std::string action_text(const Comparison& comparison) {
     return fmt::format("roll out, though {} on both sides",
                        failing == 1 ? "1 result fails" : grouped(failing) + " results fail");
   return comparison.speed.series.empty() ? "roll out, though no speed was measured" : "roll out";
+}
+
+std::vector<std::string> failing_more_texts(const Comparison& comparison) {
+  std::vector<std::string> made;
+  for (const FailingMore& one : comparison.conformance.failing_more) {
+    made.push_back(fmt::format(
+        "{}: in {} of {} launches before and {} of {} after, which may be chance: {} a side would "
+        "tell",
+        comparison.pairing.cases[one.of_case], one.base.failed, one.base.ran, one.fresh.failed,
+        one.fresh.ran, plural(one.more_launches, "more launch")));
+  }
+  return made;
 }
 
 std::vector<std::string> warnings_of(const Comparison& comparison) {
@@ -359,6 +443,12 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
   if (!comparison.below_reference.empty()) {
     made.push_back("SLOWER THAN ITS MODEL: " + comparison.below_reference);
   }
+  if (const auto fast = too_fast(comparison); !fast.empty()) {
+    made.push_back(fmt::format("TOO FAST: {}: more than 25 % faster: is all of the work done?",
+                               some_metrics(comparison, fast)));
+  }
+  for (const std::string& more : failing_more_texts(comparison))
+    made.push_back("FAILS MORE OFTEN: " + more);
   add_slowed(made, comparison);
   if (comparison.paired_gpus == 0) {
     made.push_back(fmt::format("NOT PAIRED: {}", kNoPairedGpu));
@@ -404,6 +494,8 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }
   }
+  if (finding.verdict == SpeedVerdict::regressed || finding.verdict == SpeedVerdict::improved)
+    text += moved_with(comparison, finding.total, finding.floor);
   if (why && !finding.why.empty()) text += "; " + finding.why;
   if (!finding.reference.empty()) text += "; others of the model " + finding.reference;
   return text;
@@ -412,11 +504,12 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
 std::string shared_text(const Comparison& comparison) {
   const SpeedComparison& speed = comparison.speed;
   if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
-  return fmt::format("ALL {} by what all cases share: {}{}",
+  return fmt::format("ALL {} by what all cases share: {}{}{}",
                      speed.shared == SpeedVerdict::regressed  ? "SLOWER"
                      : speed.shared == SpeedVerdict::improved ? "FASTER"
                                                               : "AMBIGUOUS",
-                     percent(speed.effects.shared.effect), margin_text(speed.effects.shared));
+                     percent(speed.effects.shared.effect), margin_text(speed.effects.shared),
+                     moved_with(comparison, speed.effects.shared.effect, speed.policy.floor));
 }
 
 std::string smallest_text(const Comparison& comparison) {
