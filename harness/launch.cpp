@@ -133,7 +133,7 @@ std::vector<GpuRecord> gpu_records(const Mesh& mesh, const Opening& opening) {
     GpuRecord record = opening.assignment.kind == DeviceKind::cuda
                            ? describe_gpu(opening.inventory, mine[i].uuid)
                            : describe_virtual(mesh.rank(), i);
-    record.gpu = first + i;
+    record.gpu_id = first + i;
     record.rank = mesh.rank();
     record.local_index = i;
     records.push_back(std::move(record));
@@ -157,11 +157,11 @@ std::vector<LocalSlot> make_slots(const LaunchOptions& options, const Opening& o
     const bool cuda = opening.assignment.kind == DeviceKind::cuda;
     slots.push_back({.slot = Slot({.device = opening.assignment.kind,
                                    .seed = opening.head.seed,
-                                   .slot = gpu.gpu,
+                                   .slot = gpu.gpu_id,
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
                                    .options = options},
                                   WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
-                     .passed = passed_before(opening.resumed, gpu.gpu)});
+                     .passed = passed_before(opening.resumed, gpu.gpu_id)});
   }
   return slots;
 }
@@ -170,7 +170,7 @@ std::vector<Telemetry::WatchedGpu> watched(const Opening& opening,
                                            const std::vector<GpuRecord>& gpus) {
   std::vector<Telemetry::WatchedGpu> all;
   if (opening.assignment.kind != DeviceKind::cuda) return all;
-  for (const GpuRecord& gpu : gpus) all.push_back({.gpu = gpu.gpu, .uuid = gpu.uuid});
+  for (const GpuRecord& gpu : gpus) all.push_back({.gpu = gpu.gpu_id, .uuid = gpu.uuid});
   return all;
 }
 

@@ -158,8 +158,8 @@ Resumed on_slots(Resumed resumed, const std::vector<SlotPlace>& places) {
     if (here == places.end())
       throw UsageError(fmt::format("--resume {}: GPU {} of rank {} is not here; give the same GPUs",
                                    resumed.folder, gpu.uuid, gpu.rank));
-    slot_of[gpu.gpu] = static_cast<std::uint32_t>(here - places.begin());
-    gpu.gpu = slot_of[gpu.gpu];
+    slot_of[gpu.gpu_id] = static_cast<std::uint32_t>(here - places.begin());
+    gpu.gpu_id = slot_of[gpu.gpu_id];
   }
   for (std::vector<OutcomeRecord>* outcomes : {&resumed.outcomes, &resumed.failed}) {
     std::erase_if(*outcomes,

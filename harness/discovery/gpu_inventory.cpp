@@ -198,17 +198,15 @@ std::vector<std::string> busy_gpus(const GpuInventory& inventory) {
 }
 
 GpuRecord describe_virtual(std::uint32_t rank, std::uint32_t index) {
-  GpuRecord record;
-  record.rank = rank;
-  record.local_index = index;
-  record.uuid = fmt::format("virtual-{}-{}", rank, index);
-  record.name = "virtual";
-  return record;
+  return {.rank = rank,
+          .local_index = index,
+          .uuid = fmt::format("virtual-{}-{}", rank, index),
+          .name = "virtual"};
 }
 
 NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version) {
   NodeRecord node;
-  node.rank = rank;
+  node.first_rank = rank;
   node.os = os_name();
   node.cpu = cpu_model();
   node.boot_id = boot_id();

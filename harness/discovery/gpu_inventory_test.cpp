@@ -141,7 +141,7 @@ TEST(DescribeNode, knows_this_machine) {
   char name[256] = {};
   ASSERT_EQ(gethostname(name, sizeof name - 1), 0);
   const NodeRecord node = describe_node(2, "Open MPI 4.1.4");
-  EXPECT_EQ(node.rank, 2U);
+  EXPECT_EQ(node.first_rank, 2U);
   EXPECT_EQ(node.hostname, name);
   EXPECT_EQ(node.kernel.substr(0, 6), "Linux ");
   EXPECT_EQ(node.mpi, "Open MPI 4.1.4");

@@ -44,16 +44,14 @@ std::vector<std::uint32_t> foreign_processes(const Nvml& nvml, NvmlDevice device
 }
 
 GpuRecord record_of(const GpuProperties& properties) {
-  GpuRecord record;
-  record.uuid = properties.uuid;
-  record.pci = properties.pci;
-  record.name = properties.name;
-  record.cuda_driver = properties.driver_version;
-  record.cuda_runtime = properties.runtime_version;
-  record.compute_capability = properties.compute_capability;
-  record.sm_count = properties.sm_count;
-  record.memory_bytes = properties.memory_bytes;
-  return record;
+  return {.uuid = properties.uuid,
+          .pci = properties.pci,
+          .name = properties.name,
+          .cuda_driver = properties.driver_version,
+          .cuda_runtime = properties.runtime_version,
+          .compute_capability = properties.compute_capability,
+          .sm_count = properties.sm_count,
+          .memory_bytes = properties.memory_bytes};
 }
 
 // The record travels as a line of a journal, which brings NaN and any text through.

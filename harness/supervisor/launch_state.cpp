@@ -43,7 +43,7 @@ void wait_for_something(const LaunchState& state, double most_wait_s) {
 OutcomeRecord as_waived(const LaunchState& state, OutcomeRecord record) {
   if (state.known.waivers.empty() || !is_waivable(record.verdict)) return record;
   const auto gpu = std::find_if(state.gpus.begin(), state.gpus.end(),
-                                [&](const GpuRecord& each) { return each.gpu == record.gpu; });
+                                [&](const GpuRecord& each) { return each.gpu_id == record.gpu; });
   if (gpu == state.gpus.end()) return record;
   WaiverLedger ledger(state.known.waivers, state.known.at_unix_s);
   const auto waiver = ledger.hear(Waives::failure, record.case_name,

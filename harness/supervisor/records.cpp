@@ -14,7 +14,7 @@ MiscompareRecord record_of(const Miscompare& wrong) {
           .parameters = wrong.parameters,
           .what = wrong.what,
           .text = wrong.text,
-          .coordinate = {wrong.coordinate.begin(), wrong.coordinate.end()},
+          .coordinate = wrong.coordinate,
           .first_offset = wrong.first_offset,
           .wrong_bytes = wrong.wrong_bytes,
           .expected = wrong.expected,

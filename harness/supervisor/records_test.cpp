@@ -133,7 +133,7 @@ TEST(OutcomeRecord, takes_everything_from_the_outcome) {
   EXPECT_EQ(wrong.parameters, "p");
   EXPECT_EQ(wrong.what, "byte");
   EXPECT_EQ(wrong.text, "t");
-  EXPECT_EQ(wrong.coordinate, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(wrong.coordinate, (std::array<std::int64_t, 5>{1, 2, 3, 4, 5}));
   EXPECT_EQ(wrong.first_offset, 10U);
   EXPECT_EQ(wrong.wrong_bytes, 11U);
   EXPECT_EQ(wrong.expected, 12U);

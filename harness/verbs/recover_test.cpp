@@ -35,6 +35,7 @@ class Launch {
     planned.scope = "one_gpu";
     launch.cases = {planned};
     GpuRecord gpu;
+    gpu.rank = 0;
     gpu.uuid = "virtual-0-0";
     gpu.name = "virtual";
     OutcomeRecord outcome;

@@ -50,16 +50,10 @@ struct FieldWriter {
   void operator()(const char* key, const T& value) {
     json[key] = written(value);
   }
-  /// A field that came later: not written where there is nothing to say, empty or 0.
+  /// A field that came later: not written where it is `unknown`, which a reader has without it.
   template <class T>
-  void later(const char* key, const T& value) {
-    const auto says_nothing = [&] {
-      if constexpr (std::is_arithmetic_v<T>)
-        return value == 0;
-      else
-        return value.empty();
-    };
-    if (!says_nothing()) json[key] = written(value);
+  void later(const char* key, const T& value, const T& unknown = {}) {
+    if (value != unknown) json[key] = written(value);
   }
 
   template <class Number>
@@ -129,7 +123,7 @@ struct FieldReader {
   }
   /// Older writers do not have it.
   template <class T>
-  void later(const char* key, T& value) {
+  void later(const char* key, T& value, const T& /*unknown*/ = {}) {
     if (json.contains(key)) read(json.at(key), value);
   }
 

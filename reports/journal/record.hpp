@@ -10,20 +10,10 @@
 #include <variant>
 #include <vector>
 
-#include "reports/schema/verdict.hpp"
+#include "reports/schema/tables.hpp"
 #include "reports/schema/waiver.hpp"
 
 namespace tidemark::reports {
-
-/// One planned case.
-struct PlannedCase {
-  std::string name;
-  std::string kind;   // "conformance", "benchmark"
-  std::string scope;  // "one_gpu", "all_gpus"
-  std::string claim;
-  std::string unit;  // benchmarks: of the main metric, else empty
-  bool higher_is_better = true;
-};
 
 /// First record of each journal; equal on all ranks but for `rank`. Every planned case is planned
 /// once for each GPU of the launch.
@@ -46,30 +36,6 @@ struct LaunchRecord {
   std::vector<std::string> hosts =
       {};  // by rank; rank 0 alone writes them, for ranks never heard of
   std::vector<PlannedCase> cases;
-};
-
-/// The machine a rank runs on. Unknown text is empty.
-struct NodeRecord {
-  std::uint32_t rank = 0;
-  std::string hostname, kernel, os, cpu, boot_id, mpi, hdf5;
-  std::uint32_t logical_cpus = 0, memory_gib = 0;
-};
-
-/// One GPU (or virtual device) of the launch. `gpu` counts over all ranks. What NVML did not say is
-/// empty, NaN, -1, a clock of 0 MHz or kUnknownCount; without `nvml` no number was read.
-struct GpuRecord {
-  std::uint32_t gpu = 0, rank = 0, local_index = 0;
-  std::string uuid, serial, pci, name, vbios, board_part, driver, nccl;
-  std::uint32_t cuda_driver = 0, cuda_runtime = 0;  // 13000 for 13.0
-  std::uint32_t compute_capability = 0, sm_count = 0;
-  std::uint64_t memory_bytes = 0;
-  bool nvml = false;                                                  // the rows below were read
-  std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;  // -1: unknown
-  double power_limit_w = 0, default_power_limit_w = 0;
-  std::uint32_t app_sm_mhz = 0, app_memory_mhz = 0, max_sm_mhz = 0;
-  std::uint32_t nvlinks_up = 0, nvlinks_up_mask = 0;
-  std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;  // volatile counters when the launch began
-  std::uint32_t remapped_rows_pending = 0;
 };
 
 /// Written before a case starts, so that a report can name what was running when all ended.
@@ -97,13 +63,6 @@ struct MetricRecord {
   std::string name, unit;
   bool higher_is_better = true;
   std::vector<SampleRecord> samples;
-};
-
-struct MiscompareRecord {
-  std::uint32_t row = 0;
-  std::string parameters, what, text;
-  std::vector<std::int64_t> coordinate;
-  std::uint64_t first_offset = 0, wrong_bytes = 0, expected = 0, actual = 0;
 };
 
 /// What came of one case on one GPU.

@@ -1,5 +1,5 @@
 // The fields of the records that become rows of a report: in a journal under these names, in the
-// order they are written, and in the column of the same name.
+// order they are written.
 #pragma once
 
 #include "reports/journal/fields.hpp"
@@ -7,34 +7,37 @@
 
 namespace tidemark::reports {
 
-template <class Io>
-void fields(Io& io, Is<PlannedCase> auto& r) {
-  io("name", r.name), io("kind", r.kind), io("scope", r.scope), io("claim", r.claim);
-  io("unit", r.unit), io("higher_is_better", r.higher_is_better);
+template <class R>
+concept HasTable = Is<R, NodeRecord> || Is<R, GpuRecord> || Is<R, PlannedCase>;
+
+/// The member of a record that `column` describes.
+template <class Member, class R>
+auto& member_of(R& r, const Column& column) {
+  using As = std::conditional_t<std::is_const_v<R>, const Member, Member>;
+  using Place = std::conditional_t<std::is_const_v<R>, const std::byte, std::byte>;
+  return *reinterpret_cast<As*>(reinterpret_cast<Place*>(&r) + column.offset);
 }
 
-template <class Io>
-void fields(Io& io, Is<NodeRecord> auto& r) {
-  io("rank", r.rank), io("hostname", r.hostname), io("kernel", r.kernel), io("os", r.os);
-  io("cpu", r.cpu), io("boot_id", r.boot_id), io("mpi", r.mpi), io("hdf5", r.hdf5);
-  io("logical_cpus", r.logical_cpus), io.later("memory_gib", r.memory_gib);
-}
-
-template <class Io>
-void fields(Io& io, Is<GpuRecord> auto& r) {
-  io("gpu", r.gpu), io("rank", r.rank), io("local_index", r.local_index), io("uuid", r.uuid);
-  io("serial", r.serial), io("pci", r.pci), io("name", r.name), io("vbios", r.vbios);
-  io("board_part", r.board_part), io("driver", r.driver), io("nccl", r.nccl);
-  io("cuda_driver", r.cuda_driver), io("cuda_runtime", r.cuda_runtime);
-  io("compute_capability", r.compute_capability), io("sm_count", r.sm_count);
-  io("memory_bytes", r.memory_bytes), io("nvml", r.nvml), io("ecc_enabled", r.ecc_enabled);
-  io("mig_enabled", r.mig_enabled), io("persistence", r.persistence);
-  io("power_limit_w", r.power_limit_w), io("default_power_limit_w", r.default_power_limit_w);
-  io("app_sm_mhz", r.app_sm_mhz), io("app_memory_mhz", r.app_memory_mhz);
-  io("max_sm_mhz", r.max_sm_mhz), io("nvlinks_up", r.nvlinks_up);
-  io("nvlinks_up_mask", r.nvlinks_up_mask);
-  io("ecc_corrected", r.ecc_corrected), io("ecc_uncorrected", r.ecc_uncorrected);
-  io("remapped_rows_pending", r.remapped_rows_pending);
+/// Of the columns of its table.
+template <class Io, HasTable R>
+void fields(Io& io, R& r) {
+  static const std::remove_const_t<R> blank{};
+  for (const Column& column : table_of<std::remove_const_t<R>>().columns) {
+    if (column.in_journal.empty()) continue;
+    const auto take = [&]<class Member>(const Member&) {
+      auto& value = member_of<Member>(r, column);
+      const char* const name = column.in_journal.data();
+      column.since == 0 ? io(name, value) : io.later(name, value, member_of<Member>(blank, column));
+    };
+    const bool is_text = column.refers == kStringBytes || column.type == ColumnType::text;
+    is_text ? take(std::string()) : visit_type(column, [&]<class Number>(Number number) {
+      if constexpr (std::is_same_v<Number, std::uint8_t>) {
+        take(bool{});
+      } else if constexpr (!std::is_same_v<Number, char>) {
+        take(number);
+      }
+    });
+  }
 }
 
 template <class Io>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "reports/journal/record_fields.hpp"
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
@@ -31,6 +32,14 @@ std::string with_crc(const std::string& covered) {
 TEST(Record, TheLineIsOneJsonObjectWithTypeFirstAndCrcLast) {
   const std::string line = to_line(EndRecord{.rank = 7, .at_unix_s = 2.5});
   EXPECT_EQ(line, with_crc(R"({"type":"end","rank":7,"at":2.5,"complete":true,"reason":"")"));
+}
+
+TEST(Record, ALaterFieldIsLeftOutOnlyWhereItIsUnknown) {
+  FieldWriter<void> writer;
+  writer.later("ecc", 0, -1);
+  writer.later("mig", -1, -1);
+  writer.later("links", 0U);
+  EXPECT_EQ(writer.json.dump(), R"({"ecc":0})");
 }
 
 TEST(Record, ALaunchComesBackWhole) {
@@ -72,7 +81,7 @@ TEST(Record, AnOutcomeComesBackWithItsMiscomparesAndSamples) {
   EXPECT_EQ(back.verdict, Verdict::fail);
   EXPECT_EQ(back.notes, outcome.notes);
   ASSERT_EQ(back.miscompares.size(), 1U);
-  EXPECT_EQ(back.miscompares[0].coordinate, (std::vector<std::int64_t>{3, 7, 0, 0, 0}));
+  EXPECT_EQ(back.miscompares[0].coordinate, (std::array<std::int64_t, 5>{3, 7, 0, 0, 0}));
   EXPECT_EQ(back.miscompares[0].actual, 0x5aU);
   ASSERT_EQ(back.metrics[0].samples.size(), 3U);
   EXPECT_EQ(back.metrics[0].samples[1].telemetry.sm_mhz, 1710.0F);

@@ -2,6 +2,7 @@
 #include "reports/schema/tables.hpp"
 
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 namespace tidemark::reports {
@@ -9,6 +10,7 @@ namespace {
 
 // Type and elements of a member.
 using Described = std::pair<ColumnType, std::size_t>;
+constexpr Described described(bool) { return {ColumnType::u8, 1}; }
 constexpr Described described(std::uint8_t) { return {ColumnType::u8, 1}; }
 constexpr Described described(std::uint32_t) { return {ColumnType::u32, 1}; }
 constexpr Described described(std::int32_t) { return {ColumnType::i32, 1}; }
@@ -16,6 +18,7 @@ constexpr Described described(std::uint64_t) { return {ColumnType::u64, 1}; }
 constexpr Described described(float) { return {ColumnType::f32, 1}; }
 constexpr Described described(double) { return {ColumnType::f64, 1}; }
 constexpr Described described(Verdict) { return {ColumnType::verdict, 1}; }
+Described described(const std::string&) { return {ColumnType::text, 0}; }
 template <std::size_t N>
 constexpr Described described(const FixedText<N>&) {
   return {ColumnType::text, N};
@@ -27,9 +30,9 @@ constexpr Described described(const std::array<std::int64_t, N>&) {
 
 /// Type and place are taken from the member itself, so that a description cannot drift from it.
 template <class Row, class Member>
-Column column(Member Row::*member, std::string_view name, std::string_view unit,
-              std::string_view meaning) {
-  static_assert(std::is_trivially_copyable_v<Row> && std::is_standard_layout_v<Row>);
+Column column(Member Row::*member, std::string_view name, std::string_view meaning,
+              std::string_view unit = {}) {
+  static_assert(std::is_standard_layout_v<Row>);
   static const Row row{};
   const auto* const start = reinterpret_cast<const std::byte*>(&row);
   const auto* const place = reinterpret_cast<const std::byte*>(&(row.*member));
@@ -38,21 +41,30 @@ Column column(Member Row::*member, std::string_view name, std::string_view unit,
           .count = described(row.*member).second,
           .offset = static_cast<std::size_t>(place - start),
           .unit = unit,
-          .meaning = meaning};
+          .meaning = meaning,
+          .in_journal = name};
 }
 
-template <class Row>
-Column reference(std::uint32_t Row::*member, std::string_view name, std::string_view table,
+template <class Row, class Member>
+Column reference(Member Row::*member, std::string_view name, std::string_view table,
                  std::string_view meaning) {
-  Column made = column(member, name, "", meaning);
+  Column made = column(member, name, meaning);
+  std::tie(made.type, made.count) = described(std::uint32_t{});
   made.refers = table;
   return made;
 }
 
-template <class Row>
-Column text(std::uint32_t Row::*member, std::string_view name, std::string_view meaning) {
+template <class Row, class Member>
+Column text(Member Row::*member, std::string_view name, std::string_view meaning) {
   return reference(member, name, kStringBytes, meaning);
 }
+
+Column in_journal(std::string_view name, Column made) {
+  made.in_journal = name;
+  return made;
+}
+
+Column added(Column made) { return in_journal({}, made); }
 
 Column or_none(Column made) {
   made.none_allowed = true;
@@ -98,27 +110,257 @@ Column is(Disclosure disclosure, Column made, std::string_view prefix = {}) {
   return made;
 }
 
+/// `columns` of a record are in the order of its fields in a journal.
 template <class Row>
-Table table(std::string_view name, std::string_view meaning, std::vector<Column> columns) {
-  std::string blank = blank_of(Row{}, columns);
-  return {.name = name,
-          .meaning = meaning,
-          .row_bytes = sizeof(Row),
-          .columns = std::move(columns),
-          .blank = std::move(blank)};
+Table table(std::string_view name, std::string_view meaning, const std::vector<Column>& columns) {
+  Table made{.name = name, .meaning = meaning, .row_bytes = sizeof(Row), .columns = columns};
+  if constexpr (std::is_trivially_copyable_v<Row>) {
+    std::ranges::sort(made.columns, {}, &Column::offset);
+    made.blank = blank_of(Row{}, made.columns);
+  }
+  return made;
 }
 
-Column since(std::uint32_t minor, Column made) {
+/// Of a column or a table.
+template <class Made>
+Made since(std::uint32_t minor, Made made) {
   made.since = minor;
   return made;
 }
 
-Table since(std::uint32_t minor, Table made) {
-  made.since = minor;
-  return made;
+template <class In>
+Table described(NodeFacts<In>*) {
+  using R = NodeFacts<In>;
+  return table<R>(
+      "nodes", "the machines of the launch",
+      {added(column(&R::node_id, "node_id", "row number")),
+       in_journal("rank",
+                  identity(column(&R::first_rank, "first_rank", "lowest rank that ran there"))),
+       added(setup("node_ranks", column(&R::ranks, "ranks", "ranks that ran there"))),
+       setup("node", is(hashed, text(&R::hostname, "hostname", "name of the machine"), "host-")),
+       setup("kernel", is(kept, text(&R::kernel, "kernel", "release of its kernel"))),
+       setup("os", is(kept, text(&R::os, "os", "its operating system"))),
+       setup("cpu", is(kept, text(&R::cpu, "cpu", "model of its processors"))),
+       identity(is(hashed, text(&R::boot_id, "boot_id", "kernel's id of this boot"), "boot-")),
+       setup("mpi", is(kept, text(&R::mpi, "mpi", "MPI library and version"))),
+       setup("hdf5", is(kept, text(&R::hdf5, "hdf5", "HDF5 library version"))),
+       setup("cpus", column(&R::logical_cpus, "logical_cpus", "logical processors")),
+       since(2, setup("node_memory", column(&R::memory_gib, "memory_gib",
+                                            "memory of the machine, rounded", "GiB")))});
+}
+
+template <class In>
+Table described(GpuFacts<In>*) {
+  using R = GpuFacts<In>;
+  return table<R>(
+      "gpus", "the GPUs (or virtual devices), counted over all ranks",
+      {in_journal("gpu", column(&R::gpu_id, "gpu_id", "row number")),
+       added(
+           or_none(reference(&R::node_id, "node_id", "nodes", "machine; 4294967295 when unknown"))),
+       identity(column(&R::rank, "rank", "rank that drove it; 4294967295 when unknown")),
+       identity(column(&R::local_index, "local_index", "index of the GPU on its machine")),
+       added(column(&R::reported, "reported",
+                    "1 when its rank described it; 0: all else is unknown")),
+       is(hashed, column(&R::uuid, "uuid", "UUID of the GPU"), "GPU-anon-"),
+       identity(is(hashed, text(&R::serial, "serial", "serial number"), "serial-")),
+       identity(is(hashed, text(&R::pci, "pci", "PCI address"), "pci-")),
+       setup("product", is(kept, text(&R::name, "name", "product name"))),
+       setup("vbios", is(kept, text(&R::vbios, "vbios", "VBIOS version"))),
+       setup("board_part", is(kept, text(&R::board_part, "board_part", "board part number"))),
+       subject("driver", is(kept, text(&R::driver, "driver", "driver version"))),
+       setup("nccl", is(kept, text(&R::nccl, "nccl", "NCCL version"))),
+       subject("cuda_driver", column(&R::cuda_driver, "cuda_driver",
+                                     "CUDA version of the driver, 13000 for 13.0")),
+       setup("cuda_runtime",
+             column(&R::cuda_runtime, "cuda_runtime", "CUDA version of the runtime")),
+       setup("compute_capability",
+             column(&R::compute_capability, "compute_capability", "90 for sm_90")),
+       setup("sm_count", column(&R::sm_count, "sm_count", "streaming multiprocessors")),
+       setup("memory", column(&R::memory_bytes, "memory_bytes", "device memory", "B")),
+       column(&R::nvml, "nvml", "1 when NVML was read; 0: clocks, power and ECC are unknown"),
+       by_nvml(setup("ecc", column(&R::ecc_enabled, "ecc_enabled", "1 on, 0 off, -1 unknown"))),
+       by_nvml(setup("mig", column(&R::mig_enabled, "mig_enabled", "1 on, 0 off, -1 unknown"))),
+       by_nvml(
+           setup("persistence", column(&R::persistence, "persistence", "1 on, 0 off, -1 unknown"))),
+       by_nvml(setup("power_cap",
+                     column(&R::power_limit_w, "power_limit_w", "power cap in force", "W"))),
+       by_nvml(setup("default_power_cap", column(&R::default_power_limit_w, "default_power_limit_w",
+                                                 "power cap as shipped", "W"))),
+       by_nvml(setup("app_sm_clock",
+                     column(&R::app_sm_mhz, "app_sm_mhz", "application clock of the SMs", "MHz"))),
+       by_nvml(setup("app_memory_clock", column(&R::app_memory_mhz, "app_memory_mhz",
+                                                "application clock of the memory", "MHz"))),
+       by_nvml(setup("max_sm_clock",
+                     column(&R::max_sm_mhz, "max_sm_mhz", "highest clock of the SMs", "MHz"))),
+       by_nvml(counted("nvlinks_up", column(&R::nvlinks_up, "nvlinks_up", "NVLinks that are up"))),
+       by_nvml(counted("nvlinks_up_mask",
+                       column(&R::nvlinks_up_mask, "nvlinks_up_mask", "bit i: NVLink i is up"))),
+       by_nvml(counted("ecc_corrected", column(&R::ecc_corrected, "ecc_corrected",
+                                               "volatile count when the launch began"))),
+       by_nvml(counted("ecc_uncorrected", column(&R::ecc_uncorrected, "ecc_uncorrected",
+                                                 "volatile count when the launch began"))),
+       by_nvml(counted("remapped_rows", column(&R::remapped_rows_pending, "remapped_rows_pending",
+                                               "memory rows waiting to be remapped")))});
+}
+
+template <class In>
+Table described(CaseFacts<In>*) {
+  using R = CaseFacts<In>;
+  return table<R>(
+      "cases", "the planned cases; each is planned once on each GPU",
+      {added(column(&R::case_id, "case_id", "row number")),
+       is(kept, column(&R::name, "name", "name of the case")),
+       is(kept, text(&R::kind, "kind", "conformance or benchmark")),
+       is(kept, text(&R::scope, "scope", "one_gpu or all_gpus")),
+       is(kept, text(&R::claim, "claim", "what the case holds to be true")),
+       is(kept, text(&R::unit, "unit", "of the main metric of a benchmark")),
+       column(&R::higher_is_better, "higher_is_better", "1 when more is better, else 0")});
+}
+
+Table described(ResultRow*) {
+  using R = ResultRow;
+  return table<R>(
+      "results", "what came of each planned case on each GPU; one row for every pair",
+      {column(&R::result_id, "result_id", "row number"),
+       reference(&R::case_id, "case_id", "cases", "the case"),
+       reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
+       column(&R::attempt, "attempt", "the attempt this row shows; 0 when none ended"),
+       column(&R::attempts, "attempts", "attempts that ended"),
+       column(&R::verdict, "verdict", "over all attempts"),
+       column(&R::rows_planned, "rows_planned", "parameter sets of the case"),
+       column(&R::rows_run, "rows_run", "parameter sets that ran"),
+       column(&R::rows_failed, "rows_failed", "parameter sets that failed"),
+       column(&R::start_unix_s, "start_unix_s",
+              "start, since 1970-01-01 UTC; NaN when no attempt ended", "s"),
+       column(&R::seconds, "seconds", "duration; NaN when no attempt ended", "s"),
+       column(&R::cuda_error, "cuda_error", "cudaError_t, 0 for none"),
+       column(&R::signal, "signal", "signal that ended the worker, 0 for none"),
+       column(&R::exit_code, "exit_code", "exit code of the worker"),
+       column(&R::seed, "seed", "seed of the case"),
+       column(&R::descriptor_digest, "descriptor_digest",
+              "FNV-1a 64 over its tensor maps, 0 without any"),
+       is(rewritten, text(&R::reason, "reason", "why it is no pass")),
+       is(rewritten, text(&R::replay, "replay", "command line that runs it again")),
+       is(rewritten, text(&R::notes, "notes", "remarks, one a line")),
+       column(&R::sm_mhz, "sm_mhz", "mean over its samples, NaN without", "MHz"),
+       column(&R::memory_mhz, "memory_mhz", "mean over its samples, NaN without", "MHz"),
+       column(&R::power_w, "power_w", "mean over its samples, NaN without", "W"),
+       column(&R::temperature_c, "temperature_c", "mean over its samples, NaN without", "C"),
+       column(&R::utilisation, "utilisation", "mean over its samples, NaN without", "%"),
+       column(&R::throttle_reasons, "throttle_reasons", "NVML bits, or-ed over its samples")});
+}
+
+Table described(MiscompareRow*) {
+  using R = MiscompareRow;
+  return table<R>("miscompares", "what was wrong: the first miscompares of each failed attempt",
+                  {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
+                   column(&R::attempt, "attempt", "the attempt it was seen in"),
+                   column(&R::row, "row", "parameter set of the case"),
+                   is(kept, text(&R::parameters, "parameters", "of that row, JSON")),
+                   is(kept, text(&R::what, "what", "what was compared: byte, guard, ...")),
+                   is(kept, text(&R::text, "text", "the miscompare in one line")),
+                   column(&R::dimensions, "dimensions", "coordinates that count, of the five"),
+                   column(&R::coordinate, "coordinate", "place in the tensor, in elements"),
+                   column(&R::first_offset, "first_offset", "of the first wrong byte", "B"),
+                   column(&R::wrong_bytes, "wrong_bytes", "wrong bytes in this row", "B"),
+                   column(&R::expected, "expected", "value that had to be there"),
+                   column(&R::actual, "actual", "value that was there")});
+}
+
+Table described(SmRow*) {
+  using R = SmRow;
+  return since(
+      1, table<R>(
+             "sms",
+             "the SMs that were visited, by GPU and number; over all results, in each "
+             "the attempt it shows",
+             {reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
+              column(&R::sm, "sm", "number of the SM (%smid), below 1024"),
+              column(&R::rows_run, "rows_run",
+                     "parameter sets that visited it with any of their runs or CTAs"),
+              column(&R::rows_failed, "rows_failed", "of those, the parameter sets that failed")}));
+}
+
+Table described(MetricRow*) {
+  using R = MetricRow;
+  return table<R>(
+      "metrics", "what was measured; statistics over the finite samples, NaN without any",
+      {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
+       is(kept, text(&R::name, "name", "name of the metric")),
+       is(kept, text(&R::unit, "unit", "unit of all values")),
+       column(&R::higher_is_better, "higher_is_better", "1 when more is better, else 0"),
+       column(&R::n, "n", "samples"), column(&R::median, "median", "median"),
+       column(&R::mad, "mad", "median distance from the median, not scaled"),
+       column(&R::min, "min", "least"), column(&R::max, "max", "greatest"),
+       column(&R::mean, "mean", "arithmetic mean"),
+       column(&R::first_sample, "first_sample", "row of samples; n rows from there")});
+}
+
+Table described(SampleRow*) {
+  using R = SampleRow;
+  return table<R>("samples", "every timed sample, with the sensor reading nearest to it",
+                  {reference(&R::metric_id, "metric_id", "metrics", "the metric it belongs to"),
+                   column(&R::value, "value", "in the metric's unit"),
+                   column(&R::seconds, "seconds", "duration of the sample", "s"),
+                   column(&R::at_unix_s, "at_unix_s",
+                          "when it was taken, since 1970-01-01 UTC; NaN when not known", "s"),
+                   column(&R::sm_mhz, "sm_mhz", "clock of the SMs, NaN when not read", "MHz"),
+                   column(&R::memory_mhz, "memory_mhz", "clock of the memory", "MHz"),
+                   column(&R::power_w, "power_w", "power", "W"),
+                   column(&R::temperature_c, "temperature_c", "temperature", "C"),
+                   column(&R::utilisation, "utilisation", "busy share", "%"),
+                   column(&R::throttle_reasons, "throttle_reasons", "NVML bits, 0 when not read")});
+}
+
+Table described(EventRow*) {
+  using R = EventRow;
+  return table<R>(
+      "events", "what happened beside the cases",
+      {column(&R::at_unix_s, "at_unix_s", "since 1970-01-01 UTC", "s"),
+       column(&R::rank, "rank", "rank that wrote it down; 4294967295 when not known"),
+       or_none(reference(&R::gpu_id, "gpu_id", "gpus", "GPU; 4294967295 when not of one")),
+       is(kept, text(&R::source, "source", "nvml, supervisor, reporter or signal")),
+       column(&R::code, "code", "Xid or signal number"),
+       is(rewritten, text(&R::text, "text", "one line"))});
+}
+
+Table described(ProvenanceRow*) {
+  using R = ProvenanceRow;
+  return table<R>(
+      "provenance", "what the launch was made by: build, arguments, environment",
+      {is(kept, text(&R::key, "key", "git_hash, kernels_tree, argument.0, environment.NAME, ...")),
+       is(rewritten, text(&R::value, "value", "its value"))});
+}
+
+Table described(StringIndexRow*) {
+  using R = StringIndexRow;
+  return table<R>("string_index",
+                  "where each string stands in the bytes of strings; row 0 is empty",
+                  {column(&R::offset, "offset", "of the first byte", "B"),
+                   column(&R::length, "length", "bytes of UTF-8", "B")});
 }
 
 }  // namespace
+
+template <class Row>
+const Table& table_of() {
+  static const Table made = described(static_cast<Row*>(nullptr));
+  return made;
+}
+template const Table& table_of<NodeRecord>();
+template const Table& table_of<GpuRecord>();
+template const Table& table_of<PlannedCase>();
+template const Table& table_of<NodeRow>();
+template const Table& table_of<GpuRow>();
+template const Table& table_of<CaseRow>();
+template const Table& table_of<ResultRow>();
+template const Table& table_of<MiscompareRow>();
+template const Table& table_of<SmRow>();
+template const Table& table_of<MetricRow>();
+template const Table& table_of<SampleRow>();
+template const Table& table_of<EventRow>();
+template const Table& table_of<ProvenanceRow>();
+template const Table& table_of<StringIndexRow>();
 
 std::string_view name_of(ColumnType type) {
   constexpr std::array<std::string_view, 9> kNames = {"u8",  "u32", "i32",  "u64",    "i64",
@@ -142,237 +384,6 @@ std::uint32_t index_in(const Column& column, const std::byte* row) {
   std::uint32_t index = 0;
   std::memcpy(&index, row + column.offset, sizeof index);
   return index;
-}
-
-template <>
-const Table& table_of<NodeRow>() {
-  using R = NodeRow;
-  static const Table made = table<R>(
-      "nodes", "the machines of the launch",
-      {column(&R::node_id, "node_id", "", "row number"),
-       identity(column(&R::first_rank, "first_rank", "", "lowest rank that ran there")),
-       setup("node_ranks", column(&R::ranks, "ranks", "", "ranks that ran there")),
-       setup("node", is(hashed, text(&R::hostname, "hostname", "name of the machine"), "host-")),
-       setup("kernel", is(kept, text(&R::kernel, "kernel", "release of its kernel"))),
-       setup("os", is(kept, text(&R::os, "os", "its operating system"))),
-       setup("cpu", is(kept, text(&R::cpu, "cpu", "model of its processors"))),
-       identity(is(hashed, text(&R::boot_id, "boot_id", "kernel's id of this boot"), "boot-")),
-       setup("mpi", is(kept, text(&R::mpi, "mpi", "MPI library and version"))),
-       setup("hdf5", is(kept, text(&R::hdf5, "hdf5", "HDF5 library version"))),
-       setup("cpus", column(&R::logical_cpus, "logical_cpus", "", "logical processors")),
-       since(2, setup("node_memory", column(&R::memory_gib, "memory_gib", "GiB",
-                                            "memory of the machine, rounded")))});
-  return made;
-}
-
-template <>
-const Table& table_of<GpuRow>() {
-  using R = GpuRow;
-  static const Table made = table<R>(
-      "gpus", "the GPUs (or virtual devices), counted over all ranks",
-      {column(&R::gpu_id, "gpu_id", "", "row number"),
-       or_none(reference(&R::node_id, "node_id", "nodes", "machine; 4294967295 when unknown")),
-       identity(column(&R::rank, "rank", "", "rank that drove it; 4294967295 when unknown")),
-       identity(column(&R::local_index, "local_index", "", "index of the GPU on its machine")),
-       column(&R::reported, "reported", "", "1 when its rank described it; 0: all else is unknown"),
-       column(&R::nvml, "nvml", "", "1 when NVML was read; 0: clocks, power and ECC are unknown"),
-       is(hashed, column(&R::uuid, "uuid", "", "UUID of the GPU"), "GPU-anon-"),
-       identity(is(hashed, text(&R::serial, "serial", "serial number"), "serial-")),
-       identity(is(hashed, text(&R::pci, "pci", "PCI address"), "pci-")),
-       setup("product", is(kept, text(&R::name, "name", "product name"))),
-       setup("vbios", is(kept, text(&R::vbios, "vbios", "VBIOS version"))),
-       setup("board_part", is(kept, text(&R::board_part, "board_part", "board part number"))),
-       subject("driver", is(kept, text(&R::driver, "driver", "driver version"))),
-       setup("nccl", is(kept, text(&R::nccl, "nccl", "NCCL version"))),
-       subject("cuda_driver", column(&R::cuda_driver, "cuda_driver", "",
-                                     "CUDA version of the driver, 13000 for 13.0")),
-       setup("cuda_runtime",
-             column(&R::cuda_runtime, "cuda_runtime", "", "CUDA version of the runtime")),
-       setup("compute_capability",
-             column(&R::compute_capability, "compute_capability", "", "90 for sm_90")),
-       setup("sm_count", column(&R::sm_count, "sm_count", "", "streaming multiprocessors")),
-       setup("memory", column(&R::memory_bytes, "memory_bytes", "B", "device memory")),
-       by_nvml(setup("ecc", column(&R::ecc_enabled, "ecc_enabled", "", "1 on, 0 off, -1 unknown"))),
-       by_nvml(setup("mig", column(&R::mig_enabled, "mig_enabled", "", "1 on, 0 off, -1 unknown"))),
-       by_nvml(setup("persistence",
-                     column(&R::persistence, "persistence", "", "1 on, 0 off, -1 unknown"))),
-       by_nvml(setup("power_cap",
-                     column(&R::power_limit_w, "power_limit_w", "W", "power cap in force"))),
-       by_nvml(setup("default_power_cap", column(&R::default_power_limit_w, "default_power_limit_w",
-                                                 "W", "power cap as shipped"))),
-       by_nvml(setup("app_sm_clock",
-                     column(&R::app_sm_mhz, "app_sm_mhz", "MHz", "application clock of the SMs"))),
-       by_nvml(setup("app_memory_clock", column(&R::app_memory_mhz, "app_memory_mhz", "MHz",
-                                                "application clock of the memory"))),
-       by_nvml(setup("max_sm_clock",
-                     column(&R::max_sm_mhz, "max_sm_mhz", "MHz", "highest clock of the SMs"))),
-       by_nvml(
-           counted("nvlinks_up", column(&R::nvlinks_up, "nvlinks_up", "", "NVLinks that are up"))),
-       by_nvml(counted("nvlinks_up_mask", column(&R::nvlinks_up_mask, "nvlinks_up_mask", "",
-                                                 "bit i: NVLink i is up"))),
-       by_nvml(counted("ecc_corrected", column(&R::ecc_corrected, "ecc_corrected", "",
-                                               "volatile count when the launch began"))),
-       by_nvml(counted("ecc_uncorrected", column(&R::ecc_uncorrected, "ecc_uncorrected", "",
-                                                 "volatile count when the launch began"))),
-       by_nvml(counted("remapped_rows", column(&R::remapped_rows_pending, "remapped_rows_pending",
-                                               "", "memory rows waiting to be remapped")))});
-  return made;
-}
-
-template <>
-const Table& table_of<CaseRow>() {
-  using R = CaseRow;
-  static const Table made = table<R>(
-      "cases", "the planned cases; each is planned once on each GPU",
-      {column(&R::case_id, "case_id", "", "row number"),
-       is(kept, column(&R::name, "name", "", "name of the case")),
-       is(kept, text(&R::kind, "kind", "conformance or benchmark")),
-       is(kept, text(&R::scope, "scope", "one_gpu or all_gpus")),
-       is(kept, text(&R::claim, "claim", "what the case holds to be true")),
-       is(kept, text(&R::unit, "unit", "of the main metric of a benchmark")),
-       column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0")});
-  return made;
-}
-
-template <>
-const Table& table_of<ResultRow>() {
-  using R = ResultRow;
-  static const Table made = table<R>(
-      "results", "what came of each planned case on each GPU; one row for every pair",
-      {column(&R::result_id, "result_id", "", "row number"),
-       reference(&R::case_id, "case_id", "cases", "the case"),
-       reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
-       column(&R::attempt, "attempt", "", "the attempt this row shows; 0 when none ended"),
-       column(&R::attempts, "attempts", "", "attempts that ended"),
-       column(&R::verdict, "verdict", "", "over all attempts"),
-       column(&R::rows_planned, "rows_planned", "", "parameter sets of the case"),
-       column(&R::rows_run, "rows_run", "", "parameter sets that ran"),
-       column(&R::rows_failed, "rows_failed", "", "parameter sets that failed"),
-       column(&R::start_unix_s, "start_unix_s", "s",
-              "start, since 1970-01-01 UTC; NaN when no attempt ended"),
-       column(&R::seconds, "seconds", "s", "duration; NaN when no attempt ended"),
-       column(&R::cuda_error, "cuda_error", "", "cudaError_t, 0 for none"),
-       column(&R::signal, "signal", "", "signal that ended the worker, 0 for none"),
-       column(&R::exit_code, "exit_code", "", "exit code of the worker"),
-       column(&R::seed, "seed", "", "seed of the case"),
-       column(&R::descriptor_digest, "descriptor_digest", "",
-              "FNV-1a 64 over its tensor maps, 0 without any"),
-       is(rewritten, text(&R::reason, "reason", "why it is no pass")),
-       is(rewritten, text(&R::replay, "replay", "command line that runs it again")),
-       is(rewritten, text(&R::notes, "notes", "remarks, one a line")),
-       column(&R::sm_mhz, "sm_mhz", "MHz", "mean over its samples, NaN without"),
-       column(&R::memory_mhz, "memory_mhz", "MHz", "mean over its samples, NaN without"),
-       column(&R::power_w, "power_w", "W", "mean over its samples, NaN without"),
-       column(&R::temperature_c, "temperature_c", "C", "mean over its samples, NaN without"),
-       column(&R::utilisation, "utilisation", "%", "mean over its samples, NaN without"),
-       column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits, or-ed over its samples")});
-  return made;
-}
-
-template <>
-const Table& table_of<MiscompareRow>() {
-  using R = MiscompareRow;
-  static const Table made =
-      table<R>("miscompares", "what was wrong: the first miscompares of each failed attempt",
-               {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
-                column(&R::attempt, "attempt", "", "the attempt it was seen in"),
-                column(&R::row, "row", "", "parameter set of the case"),
-                is(kept, text(&R::parameters, "parameters", "of that row, JSON")),
-                is(kept, text(&R::what, "what", "what was compared: byte, guard, ...")),
-                is(kept, text(&R::text, "text", "the miscompare in one line")),
-                column(&R::dimensions, "dimensions", "", "coordinates that count, of the five"),
-                column(&R::coordinate, "coordinate", "", "place in the tensor, in elements"),
-                column(&R::first_offset, "first_offset", "B", "of the first wrong byte"),
-                column(&R::wrong_bytes, "wrong_bytes", "B", "wrong bytes in this row"),
-                column(&R::expected, "expected", "", "value that had to be there"),
-                column(&R::actual, "actual", "", "value that was there")});
-  return made;
-}
-
-template <>
-const Table& table_of<SmRow>() {
-  using R = SmRow;
-  static const Table made =
-      since(1, table<R>("sms",
-                        "the SMs that were visited, by GPU and number; over all results, in each "
-                        "the attempt it shows",
-                        {reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
-                         column(&R::sm, "sm", "", "number of the SM (%smid), below 1024"),
-                         column(&R::rows_run, "rows_run", "",
-                                "parameter sets that visited it with any of their runs or CTAs"),
-                         column(&R::rows_failed, "rows_failed", "",
-                                "of those, the parameter sets that failed")}));
-  return made;
-}
-
-template <>
-const Table& table_of<MetricRow>() {
-  using R = MetricRow;
-  static const Table made = table<R>(
-      "metrics", "what was measured; statistics over the finite samples, NaN without any",
-      {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
-       is(kept, text(&R::name, "name", "name of the metric")),
-       is(kept, text(&R::unit, "unit", "unit of all values")),
-       column(&R::higher_is_better, "higher_is_better", "", "1 when more is better, else 0"),
-       column(&R::n, "n", "", "samples"), column(&R::median, "median", "", "median"),
-       column(&R::mad, "mad", "", "median distance from the median, not scaled"),
-       column(&R::min, "min", "", "least"), column(&R::max, "max", "", "greatest"),
-       column(&R::mean, "mean", "", "arithmetic mean"),
-       column(&R::first_sample, "first_sample", "", "row of samples; n rows from there")});
-  return made;
-}
-
-template <>
-const Table& table_of<SampleRow>() {
-  using R = SampleRow;
-  static const Table made = table<R>(
-      "samples", "every timed sample, with the sensor reading nearest to it",
-      {reference(&R::metric_id, "metric_id", "metrics", "the metric it belongs to"),
-       column(&R::value, "value", "", "in the metric's unit"),
-       column(&R::seconds, "seconds", "s", "duration of the sample"),
-       column(&R::at_unix_s, "at_unix_s", "s",
-              "when it was taken, since 1970-01-01 UTC; NaN when not known"),
-       column(&R::sm_mhz, "sm_mhz", "MHz", "clock of the SMs, NaN when not read"),
-       column(&R::memory_mhz, "memory_mhz", "MHz", "clock of the memory"),
-       column(&R::power_w, "power_w", "W", "power"),
-       column(&R::temperature_c, "temperature_c", "C", "temperature"),
-       column(&R::utilisation, "utilisation", "%", "busy share"),
-       column(&R::throttle_reasons, "throttle_reasons", "", "NVML bits, 0 when not read")});
-  return made;
-}
-
-template <>
-const Table& table_of<EventRow>() {
-  using R = EventRow;
-  static const Table made =
-      table<R>("events", "what happened beside the cases",
-               {column(&R::at_unix_s, "at_unix_s", "s", "since 1970-01-01 UTC"),
-                column(&R::rank, "rank", "", "rank that wrote it down; 4294967295 when not known"),
-                or_none(reference(&R::gpu_id, "gpu_id", "gpus", "GPU; 4294967295 when not of one")),
-                is(kept, text(&R::source, "source", "nvml, supervisor, reporter or signal")),
-                column(&R::code, "code", "", "Xid or signal number"),
-                is(rewritten, text(&R::text, "text", "one line"))});
-  return made;
-}
-
-template <>
-const Table& table_of<ProvenanceRow>() {
-  using R = ProvenanceRow;
-  static const Table made = table<R>(
-      "provenance", "what the launch was made by: build, arguments, environment",
-      {is(kept, text(&R::key, "key", "git_hash, kernels_tree, argument.0, environment.NAME, ...")),
-       is(rewritten, text(&R::value, "value", "its value"))});
-  return made;
-}
-
-template <>
-const Table& table_of<StringIndexRow>() {
-  using R = StringIndexRow;
-  static const Table made =
-      table<R>("string_index", "where each string stands in the bytes of strings; row 0 is empty",
-               {column(&R::offset, "offset", "B", "of the first byte"),
-                column(&R::length, "length", "B", "bytes of UTF-8")});
-  return made;
 }
 
 std::span<const Table* const> tables() {

@@ -1,5 +1,5 @@
-// The tables of a report: one struct a row, and one description of every table from which writer,
-// reader, JSON and documentation are made.
+// The tables of a report: one struct a table, for rows and for records of them, and one description
+// of every table from which journal, writer, reader, JSON and documentation are made.
 #pragma once
 
 #include <algorithm>
@@ -29,25 +29,45 @@ inline constexpr std::uint32_t kMostSms = 1024;
 /// In a column that refers to a row of a table: no such row is known.
 inline constexpr std::uint32_t kNoRow = 0xffffffff;
 
+/// Throws ReportError when the text does not fit: a cut name could equal another one.
+inline void copy_name(std::string_view text, std::span<char> to) {
+  if (text.size() > to.size()) {
+    throw ReportError("'" + std::string(text) + "' is longer than the " +
+                      std::to_string(to.size()) + " bytes its column holds; shorten it");
+  }
+  std::ranges::copy(text, to.begin());
+}
+
 /// Short text inside a row, padded with NUL; not terminated when it fills the array.
 template <std::size_t N>
 struct FixedText {
   std::array<char, N> bytes{};
 
-  /// Throws ReportError when the text does not fit: a cut name could equal another one.
   static FixedText of(std::string_view text) {
     FixedText fixed;
-    if (text.size() > N) {
-      throw ReportError("'" + std::string(text) + "' is longer than the " + std::to_string(N) +
-                        " bytes its column holds; shorten it");
-    }
-    std::ranges::copy(text, fixed.bytes.begin());
+    copy_name(text, fixed.bytes);
     return fixed;
   }
   std::string_view view() const {
     const std::string_view all(bytes.data(), N);
     return all.substr(0, all.find('\0'));
   }
+};
+
+/// What members are in a record, which processes send each other and journals keep lines of.
+struct InRecord {
+  using Flag = bool;
+  using Text = std::string;
+  template <std::size_t N>
+  using Name = std::string;
+};
+
+/// And in rows of a report: a text is an index into the strings. No bool: a file may hold any byte.
+struct InRow {
+  using Flag = std::uint8_t;
+  using Text = std::uint32_t;
+  template <std::size_t N>
+  using Name = FixedText<N>;
 };
 
 /// The root attributes: one launch.
@@ -63,17 +83,24 @@ struct LaunchRow {
   std::uint32_t ranks_expected = 0, ranks_reported = 0, gpus = 0, damaged_lines = 0;
 };
 
-struct NodeRow {
+/// A machine; of a rank that describes it, `first_rank`. Unknown text is empty.
+template <class In>
+struct NodeFacts {
   std::uint32_t node_id = 0, first_rank = 0, ranks = 0;
-  std::uint32_t hostname = 0, kernel = 0, os = 0, cpu = 0, boot_id = 0, mpi = 0, hdf5 = 0;
+  typename In::Text hostname{}, kernel{}, os{}, cpu{}, boot_id{}, mpi{}, hdf5{};
   std::uint32_t logical_cpus = 0, memory_gib = 0;
 };
+using NodeRecord = NodeFacts<InRecord>;
+using NodeRow = NodeFacts<InRow>;
 
-struct GpuRow {
+/// One GPU (or virtual device) of the launch. `gpu_id` counts over all ranks. What NVML did not say
+/// is empty, NaN, -1, a clock of 0 MHz or kUnknownCount; without `nvml` no number was read.
+template <class In>
+struct GpuFacts {
   std::uint32_t gpu_id = 0, node_id = kNoRow, rank = kNoRow, local_index = 0;
-  std::uint8_t reported = 0, nvml = 0;
-  FixedText<48> uuid;
-  std::uint32_t serial = 0, pci = 0, name = 0, vbios = 0, board_part = 0, driver = 0, nccl = 0;
+  typename In::Flag reported = false, nvml = false;
+  typename In::template Name<48> uuid{};
+  typename In::Text serial{}, pci{}, name{}, vbios{}, board_part{}, driver{}, nccl{};
   std::uint32_t cuda_driver = 0, cuda_runtime = 0, compute_capability = 0, sm_count = 0;
   std::uint64_t memory_bytes = 0;
   std::int32_t ecc_enabled = -1, mig_enabled = -1, persistence = -1;
@@ -83,13 +110,19 @@ struct GpuRow {
   std::uint64_t ecc_corrected = 0, ecc_uncorrected = 0;
   std::uint32_t remapped_rows_pending = 0;
 };
+using GpuRecord = GpuFacts<InRecord>;
+using GpuRow = GpuFacts<InRow>;
 
-struct CaseRow {
+/// One planned case.
+template <class In>
+struct CaseFacts {
   std::uint32_t case_id = 0;
-  FixedText<128> name;
-  std::uint32_t kind = 0, scope = 0, claim = 0, unit = 0;
-  std::uint8_t higher_is_better = 1;
+  typename In::template Name<128> name{};
+  typename In::Text kind{}, scope{}, claim{}, unit{};
+  typename In::Flag higher_is_better = true;
 };
+using PlannedCase = CaseFacts<InRecord>;
+using CaseRow = CaseFacts<InRow>;
 
 struct ResultRow {
   std::uint32_t result_id = 0, case_id = 0, gpu_id = 0, attempt = 0, attempts = 0;
@@ -103,12 +136,16 @@ struct ResultRow {
   std::uint64_t throttle_reasons = 0;
 };
 
-struct MiscompareRow {
-  std::uint32_t result_id = 0, attempt = 0, row = 0, parameters = 0, what = 0, text = 0;
+template <class In>
+struct MiscompareFacts {
+  std::uint32_t result_id = 0, attempt = 0, row = 0;
+  typename In::Text parameters{}, what{}, text{};
   std::uint32_t dimensions = 0;
   std::array<std::int64_t, 5> coordinate{};
   std::uint64_t first_offset = 0, wrong_bytes = 0, expected = 0, actual = 0;
 };
+using MiscompareRecord = MiscompareFacts<InRecord>;
+using MiscompareRow = MiscompareFacts<InRow>;
 
 /// What rows came to on one SM, over all cases.
 struct SmRow {
@@ -169,6 +206,9 @@ enum class Disclosure : std::uint8_t {
   rewritten,  // made anew of what the report holds otherwise
 };
 
+/// The dataset of all text, bytes one after the other.
+inline constexpr std::string_view kStringBytes = "strings";
+
 /// One column of a table: one member of its row struct.
 struct Column {
   std::string_view name;
@@ -179,7 +219,9 @@ struct Column {
   std::string_view refers = {};  // "strings" or a table: the number is an index into it
   bool none_allowed = false;     // kNoRow is a value
   std::string_view meaning;
-  /// The minor version that has it first. Rows of an older report have the default of its member.
+  std::string_view in_journal = {};  // its name there; empty: the writer of the report adds it
+  /// The minor version that has it first. Rows of an older report have the default of its member,
+  /// as records of older journals do.
   std::uint32_t since = 0;
   FactRole role = FactRole::none;  // of `gpus` and `nodes`
   std::string_view fact = {};      // what compare and --allow-confounders call it; empty: no fact
@@ -253,7 +295,8 @@ struct LaunchAttribute {
   Disclosure disclosure = Disclosure::dropped;  // of a text
 };
 
-/// The description of the table that holds rows of this type; made for the row structs above.
+/// The description of the table that holds rows of this type, or of a record of such a row; made
+/// for the structs above.
 template <class Row>
 const Table& table_of();
 
@@ -262,9 +305,6 @@ std::span<const Table* const> tables();
 
 /// Every root attribute but `format`, `schema_major` and `schema_minor`.
 std::span<const LaunchAttribute> launch_attributes();
-
-/// The dataset of all text, bytes one after the other.
-inline constexpr std::string_view kStringBytes = "strings";
 
 /// Every root attribute, table and column with type, unit and meaning, as text.
 std::string schema_text();

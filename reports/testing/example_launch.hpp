@@ -50,7 +50,7 @@ inline LaunchRecord example_launch(std::uint32_t rank) {
 }
 
 inline NodeRecord example_node(std::uint32_t rank) {
-  return {.rank = rank,
+  return {.first_rank = rank,
           .hostname = "node07.acme.example",
           .kernel = "6.1.0",
           .os = "Debian 12",
@@ -64,7 +64,7 @@ inline NodeRecord example_node(std::uint32_t rank) {
 
 inline GpuRecord example_gpu(std::uint32_t gpu) {
   GpuRecord record;
-  record.gpu = record.rank = record.local_index = gpu;
+  record.gpu_id = record.rank = record.local_index = gpu;
   record.uuid = gpu == 0 ? "GPU-5f1c2d3e-0000-1111-2222-333344445555"
                          : "GPU-77aa88bb-0000-1111-2222-333344445555";
   record.serial = gpu == 0 ? "1654922001111" : "1654922002222";

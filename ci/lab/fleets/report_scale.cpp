@@ -156,7 +156,7 @@ std::vector<LineTemplate> journal_template(const Typed& typed, std::uint32_t gpu
   };
   const LaunchRecord launch = launch_of(typed, gpus);
   add(launch);
-  add(NodeRecord{.rank = kRank,
+  add(NodeRecord{.first_rank = kRank,
                  .hostname = fmt::format("node{}", kRank),
                  .kernel = "6.1.0",
                  .os = "Debian 12",
@@ -165,7 +165,7 @@ std::vector<LineTemplate> journal_template(const Typed& typed, std::uint32_t gpu
                  .mpi = "Open MPI 4.1.4",
                  .hdf5 = "1.10.8",
                  .logical_cpus = 112});
-  add(GpuRecord{.gpu = kGpu,
+  add(GpuRecord{.gpu_id = kGpu,
                 .rank = kRank,
                 .uuid = fmt::format("GPU-0a1b2c3d-{}", kRank),
                 .serial = std::to_string(kRank),

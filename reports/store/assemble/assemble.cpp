@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
@@ -55,48 +54,41 @@ void add_launch(Assembly& made, const HeardLaunch& all, const AssembleOptions& o
 /// One row a machine: ranks that say the same of themselves share it. Returns the row of each rank.
 std::map<std::uint32_t, std::uint32_t> add_nodes(Assembly& made,
                                                  const std::vector<NodeRecord>& nodes) {
-  const auto same = [](const NodeRecord& node) {
-    // Without a name two ranks cannot be told to be on one machine.
-    const std::string who = node.hostname.empty() ? std::to_string(node.rank) : node.hostname;
-    return std::make_tuple(who, node.boot_id, node.kernel, node.os, node.cpu, node.mpi, node.hdf5,
-                           node.logical_cpus, node.memory_gib);
-  };
-  std::map<decltype(same(NodeRecord{})), std::uint32_t> machines;
+  std::map<std::string, std::uint32_t> machines;  // by the bytes of what they say
   std::map<std::uint32_t, std::uint32_t> row_of_rank;
   for (const NodeRecord& node : nodes) {
     auto& rows = made.report.nodes;
+    NodeRow row;
+    made.fill(row, node);
+    // Without a name two ranks cannot be told to be on one machine.
+    row.first_rank = node.hostname.empty() ? node.first_rank : kNoRow;
     const auto id = static_cast<std::uint32_t>(rows.size());
-    const auto [at, is_new] = machines.try_emplace(same(node), id);
+    const auto [at, is_new] = machines.try_emplace(blank_of(row, table_of<NodeRow>().columns), id);
     if (is_new) {
-      rows.push_back({.node_id = id, .first_rank = node.rank});
-      made.fill(rows.back(), node);
+      row.node_id = id;
+      rows.push_back(row);
     }
-    NodeRow& row = rows[at->second];
-    if (row_of_rank.try_emplace(node.rank, at->second).second) ++row.ranks;
-    row.first_rank = std::min(row.first_rank, node.rank);
+    NodeRow& shared = rows[at->second];
+    if (row_of_rank.try_emplace(node.first_rank, at->second).second) ++shared.ranks;
+    shared.first_rank = std::min(shared.first_rank, node.first_rank);
   }
   return row_of_rank;
-}
-
-void add_gpu(Assembly& made, const GpuRecord& from, std::uint32_t node_id) {
-  GpuRow& row = made.report.gpus[from.gpu];
-  made.fill(row, from);
-  row.node_id = node_id;
-  row.reported = 1;
-  row.uuid = FixedText<48>::of(from.uuid);
 }
 
 void add_gpus(Assembly& made, const HeardLaunch& all) {
   const auto row_of_rank = add_nodes(made, all.nodes);
   made.report.gpus.resize(all.launch.gpus);
   for (std::uint32_t gpu = 0; gpu < all.launch.gpus; ++gpu) {
-    made.report.gpus[gpu].gpu_id = gpu;
-    made.report.gpus[gpu].power_limit_w = kNoNumber;
-    made.report.gpus[gpu].default_power_limit_w = kNoNumber;
+    GpuRow& row = made.report.gpus[gpu];
+    row.gpu_id = gpu;
+    row.power_limit_w = row.default_power_limit_w = kNoNumber;
   }
   for (const GpuRecord& gpu : all.gpus) {
-    const auto node = row_of_rank.find(gpu.rank);
-    add_gpu(made, gpu, node == row_of_rank.end() ? kNoRow : node->second);
+    GpuRow& row = made.report.gpus[gpu.gpu_id];
+    made.fill(row, gpu);
+    row.reported = 1;
+    if (const auto node = row_of_rank.find(gpu.rank); node != row_of_rank.end())
+      row.node_id = node->second;
   }
 }
 
@@ -104,7 +96,6 @@ void add_cases(Assembly& made, const std::vector<PlannedCase>& cases) {
   for (const PlannedCase& planned : cases) {
     CaseRow& row = made.report.cases.emplace_back();
     row.case_id = static_cast<std::uint32_t>(made.report.cases.size() - 1);
-    row.name = FixedText<128>::of(planned.name);
     made.fill(row, planned);
   }
 }

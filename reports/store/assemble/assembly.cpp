@@ -182,14 +182,14 @@ constexpr std::string_view kWaiverKey = "waiver.";
 
 std::vector<GpuNames> names_of(const HeardLaunch& all) {
   std::map<std::uint32_t, std::string_view> hosts;
-  for (const NodeRecord& node : all.nodes) hosts.emplace(node.rank, node.hostname);
+  for (const NodeRecord& node : all.nodes) hosts.emplace(node.first_rank, node.hostname);
   std::vector<GpuNames> made(all.launch.gpus);
   for (const GpuRecord& gpu : all.gpus) {
     const auto host = hosts.find(gpu.rank);
-    made[gpu.gpu] = {.uuid = gpu.uuid,
-                     .serial = gpu.serial,
-                     .host = host == hosts.end() ? std::string_view() : host->second,
-                     .drivers = {gpu.driver}};
+    made[gpu.gpu_id] = {.uuid = gpu.uuid,
+                        .serial = gpu.serial,
+                        .host = host == hosts.end() ? std::string_view() : host->second,
+                        .drivers = {gpu.driver}};
   }
   return made;
 }
@@ -306,12 +306,9 @@ std::string reason_unheard(const HeardLaunch& all, std::uint32_t gpu, std::uint3
 
 void add_miscompares(Assembly& made, std::uint32_t result_id, const HeardOutcome& outcome) {
   for (const MiscompareRecord& from : outcome.miscompares) {
-    MiscompareRow row{.result_id = result_id, .attempt = outcome.row.attempt};
+    MiscompareRow& row = made.report.miscompares.emplace_back(
+        MiscompareRow{.result_id = result_id, .attempt = outcome.row.attempt, .dimensions = 5});
     made.fill(row, from);
-    const std::size_t dimensions = std::min(from.coordinate.size(), row.coordinate.size());
-    row.dimensions = static_cast<std::uint32_t>(dimensions);
-    std::copy_n(from.coordinate.begin(), dimensions, row.coordinate.begin());
-    made.report.miscompares.push_back(row);
   }
 }
 

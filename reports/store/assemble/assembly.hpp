@@ -67,8 +67,8 @@ std::vector<EventRecord> spoiling_events(const HeardLaunch& all);
 const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling, std::uint32_t gpu,
                               double start_unix_s, double seconds);
 
-/// Copies the fields of a record to the columns of the same names; `number_of`: of a text. What a
-/// column holds in another way (lists, names of a fixed length) is left to the caller.
+/// Copies the fields of a record to the columns that have them; `number_of`: of a text. Lists are
+/// left to the caller.
 template <class Row, class NumberOf>
 class RowFields {
  public:
@@ -77,28 +77,27 @@ class RowFields {
   template <class T>
   void operator()(std::string_view field, const T& value) {
     const std::vector<Column>& all = table_of<Row>().columns;
-    const auto column = std::ranges::find(all, field, &Column::name);
-    if (column == all.end() || column->type == ColumnType::text) return;
+    const auto column = std::ranges::find(all, field, &Column::in_journal);
+    if (column == all.end()) return;
+    char* const at = reinterpret_cast<char*>(&row_) + column->offset;
+    const auto put = [&](auto number) {
+      if (bytes_of(*column) != sizeof(number))
+        throw std::logic_error(fmt::format("column {} has another width", column->name));
+      std::memcpy(at, &number, sizeof(number));
+    };
     if constexpr (std::is_same_v<T, std::string>) {
-      put(*column, number_of_(value));
-    } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-      put(*column, value);
+      column->type == ColumnType::text ? copy_name(value, {at, column->count})
+                                       : put(number_of_(value));
+    } else if constexpr (std::is_trivially_copyable_v<T>) {
+      put(value);
     }
   }
   template <class T>
-  void later(std::string_view field, const T& value) {
+  void later(std::string_view field, const T& value, const T& /*unknown*/ = {}) {
     (*this)(field, value);
   }
 
  private:
-  template <class T>
-  void put(const Column& column, T value) {
-    if (bytes_of(column) != sizeof(value)) {
-      throw std::logic_error(fmt::format("column {} has another width", column.name));
-    }
-    std::memcpy(reinterpret_cast<char*>(&row_) + column.offset, &value, sizeof(value));
-  }
-
   Row& row_;
   NumberOf number_of_;
 };

@@ -185,18 +185,18 @@ struct Sorter {
     mark(all.reported, launch.rank);
   }
   void operator()(const NodeRecord& node) {
-    mark(all.reported, node.rank);
+    mark(all.reported, node.first_rank);
     all.nodes.push_back(node);
   }
   void operator()(const GpuRecord& gpu) {
     mark(all.reported, gpu.rank);
-    if (gpu.gpu >= all.launch.gpus || gpu_known[gpu.gpu]) {
+    if (gpu.gpu_id >= all.launch.gpus || gpu_known[gpu.gpu_id]) {
       all.problems.push_back(
-          fmt::format("rank {} reported GPU {}, which is {}", gpu.rank, gpu.gpu,
-                      gpu.gpu >= all.launch.gpus ? "beyond the launch" : "another rank's"));
+          fmt::format("rank {} reported GPU {}, which is {}", gpu.rank, gpu.gpu_id,
+                      gpu.gpu_id >= all.launch.gpus ? "beyond the launch" : "another rank's"));
       return;
     }
-    gpu_known[gpu.gpu] = true;
+    gpu_known[gpu.gpu_id] = true;
     all.gpus.push_back(gpu);
   }
   void operator()(const StartRecord& start) {
@@ -243,7 +243,7 @@ std::string hosts_named(const HeardLaunch& all, const std::vector<std::uint32_t>
 /// "rank 2 (node07), last at zfill.whole"
 std::string place_text(const HeardLaunch& all, const Sorter& sorter, std::uint32_t rank) {
   std::string text = fmt::format("rank {}", rank);
-  const auto node = std::ranges::find(all.nodes, rank, &NodeRecord::rank);
+  const auto node = std::ranges::find(all.nodes, rank, &NodeRecord::first_rank);
   // It may have died between the first two lines of its journal.
   text += node != all.nodes.end() ? fmt::format(" ({})", node->hostname) : hosts_named(all, {rank});
   const auto at = sorter.at_case.find(rank);

@@ -203,6 +203,7 @@ TEST(Blank, HasTheDefaultsOfEveryColumnAndNoughtBetweenThem) {
   GpuRow gpu;
   std::memcpy(static_cast<void*>(&gpu), table_of<GpuRow>().blank.data(), sizeof(gpu));
   EXPECT_EQ(gpu.node_id, kNoRow);
+  EXPECT_EQ(gpu.rank, kNoRow);
   EXPECT_EQ(gpu.ecc_enabled, -1);
 }
 
