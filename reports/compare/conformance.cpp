@@ -417,13 +417,14 @@ void judge_failing_more(ConformanceComparison& made, Found& found, const Pairing
       return !fails_more(failed_launches_of(pairing, one.of_case, {gpu}, false),
                          failed_launches_of(pairing, one.of_case, {gpu}, true));
     };
-    const auto more = std::ranges::stable_partition(still, as_before);
+    const auto more = std::stable_partition(still.begin(), still.end(), as_before);
     std::vector<std::uint32_t>& flaky = found[{ChangeKind::flaky, one.of_case}];
-    flaky.insert(flaky.end(), more.begin(), more.end());
+    flaky.insert(flaky.end(), more, still.end());
     std::ranges::sort(flaky);
-    made.counts[static_cast<std::size_t>(ChangeKind::still_failing)] -= more.size();
-    made.counts[static_cast<std::size_t>(ChangeKind::flaky)] += more.size();
-    still.erase(more.begin(), more.end());
+    const auto moved = static_cast<std::size_t>(still.end() - more);
+    made.counts[static_cast<std::size_t>(ChangeKind::still_failing)] -= moved;
+    made.counts[static_cast<std::size_t>(ChangeKind::flaky)] += moved;
+    still.erase(more, still.end());
   }
   std::erase_if(found, [](const auto& one) { return one.second.empty(); });
 }
