@@ -337,7 +337,7 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
   if (behaves == Behaves::unjudged) made.behaviours_unjudged.insert(which_case);
 }
 
-/// On these GPUs. A failure that somebody answered for when it happened is none of the base.
+/// On these GPUs. A failure that its own launch waived does not count in the base.
 FailedLaunches failed_launches_of(const Pairing& pairing, std::uint32_t which_case,
                                   const std::vector<std::uint32_t>& gpus, bool fresh) {
   FailedLaunches made;
@@ -401,7 +401,7 @@ void judge_failing_more(ConformanceComparison& made, Found& found, const Pairing
     const FailingMore one = {.of_case = which,
                              .base = failed_launches_of(pairing, which, gpus, false),
                              .fresh = failed_launches_of(pairing, which, gpus, true)};
-    // What cannot be told whatever it does takes nothing from the others.
+    // A case that always failed cannot fail more often: it is not one of the tests.
     if (one.base.failed > 0 && one.base.failed < one.base.ran) all.push_back(one);
   }
   const double alpha = kFailureAlpha / static_cast<double>(std::max<std::size_t>(1, all.size()));

@@ -231,7 +231,7 @@ Section launches_of(const Comparison& comparison) {
           .readers = kOnPage};
 }
 
-/// Floors that are not the default: changes below them are not told. The globs are in the policy.
+/// Floors that are not the default; smaller changes are not reported. The globs are in the policy.
 std::string floor_text(const SpeedPolicy& policy) {
   constexpr double kDefault = SpeedPolicy{}.floor;
   std::string made;
