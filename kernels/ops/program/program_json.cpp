@@ -580,7 +580,7 @@ std::string program_json(const Program& program) {
 Program program_from_json(std::string_view text, const std::string& name) {
   const Json document = parse_guarded(text, name, kGiveProgram);
   const At whole{name, "", document};
-  const auto program = struct_from<Program>(whole);
+  auto program = struct_from<Program>(whole);
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     require_entries(whole["maps"][i], context_of(program.maps[i], program).rank);
   for (std::size_t i = 0; i < program.steps.size(); ++i)
