@@ -67,7 +67,9 @@ struct RunResult {
   /// Gemm over a transport that votes or is measured: told_digests() of every rank, one behind the
   /// other.
   std::vector<std::uint64_t> digests;
-  std::vector<std::uint16_t> sms;  // Programs: %smid of each CTA; empty: not known
+  std::vector<std::uint16_t> sms;      // Programs: %smid of each CTA; empty: not known
+  std::vector<StressSm> stress;        // Stress: by SM, those that ran
+  std::vector<WrongWord> wrong_words;  // Stress: of each SM the first
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark
@@ -91,7 +93,10 @@ struct TimedSample {
   /// or behind the sample. 0: not measured.
   double local_ns = 0;
   double slowest_total_ns = 0, slowest_local_ns = 0;  // of all ranks; 0: not exchanged
-  double cycles = 0;  // TileRead: of the SM's clock, for one read of a warp
+  double cycles = 0;  // of the SM's clock. TileRead: for one read of a warp. Stress: for a load of
+                      // 16 bytes that L2 holds, alone on its SM, the mean of all
+  double bytes = 0;   // Stress: that boxes brought
+  double plain_bytes_per_s = 0;  // Stress: that threads read of the same memory, right before
 };
 
 struct Measurement {
@@ -102,7 +107,8 @@ struct Measurement {
   /// Gemm: what the last sample left, as run() hands it back. C and the shards of other ranks are
   /// poisoned again before that sample, outside the timed span, so that neither a product nor an
   /// exchange can live on what earlier samples did. Empty where there was a fault, and for
-  /// operations that leave nothing to compare.
+  /// operations that leave nothing to compare. Stress: what all samples found together, also before
+  /// a fault.
   RunResult last;
 };
 

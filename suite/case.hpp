@@ -79,7 +79,7 @@ struct Case {
   /// the row's index, so a row can be run alone.
   std::vector<Op> (*rows)(const RunContext&) = nullptr;
 
-  /// Benchmarks: turns one row's measurement into metrics. Null for conformance cases.
+  /// Turns one row's measurement into metrics; null for cases that only run theirs.
   std::vector<Metric> (*metrics)(const Op&, const Measurement&) = nullptr;
 
   /// Benchmarks whose metrics are steps of a ladder: what `metric` is printed beside. Null for all

@@ -199,6 +199,14 @@ Json json_of(const PeerTile& peer) {
                    {"inverted", peer.inverted}});
 }
 
+Json json_of(const Stress& stress) {
+  return {{"op", "stress"},
+          {"boxes", name_of(stress.boxes)},
+          {"memory_bytes", stress.memory_bytes},
+          {"seconds", stress.seconds},
+          {"seed", stress.seed}};
+}
+
 Json json_of(const TileRead& read) {
   Json json = json_of(read.load);
   json["op"] = "tile_read";

@@ -59,7 +59,7 @@ RunResult judged(const Op& op, const RunResult& result) {
 
 bool equal(const RunResult& a, const RunResult& b) {
   return a.trace == b.trace && a.fault == b.fault && a.code == b.code && a.bytes == b.bytes &&
-         a.surroundings == b.surroundings;
+         a.surroundings == b.surroundings && a.stress == b.stress && a.wrong_words == b.wrong_words;
 }
 
 // Most faults show nothing on most rows: predictions cost more than all else here.

@@ -17,6 +17,7 @@
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
+#include "suite/oracle/stress.hpp"
 #include "suite/outcome.hpp"
 #include "suite/program_rows.hpp"
 #include "suite/row_verdict.hpp"
@@ -176,25 +177,51 @@ Timing timing_for(const Case& which, const RunContext& context, double slow) {
   return timing;
 }
 
+void count_sms(const std::set<std::uint16_t>& sms, std::vector<std::uint32_t>& rows) {
+  for (const std::uint16_t sm : sms) {
+    if (sm >= rows.size()) rows.resize(sm + std::size_t{1});
+    ++rows[sm];
+  }
+}
+
+// A stress visits all SMs, and knows which of them was wrong.
+void count_stressed_sms(const RunResult& result, Outcome& outcome) {
+  std::set<std::uint16_t> ran, failed;
+  for (const StressSm& sm : result.stress) {
+    ran.insert(static_cast<std::uint16_t>(sm.sm));
+    if (sm.wrong_words > 0 || sm.lost > 0) failed.insert(static_cast<std::uint16_t>(sm.sm));
+  }
+  count_sms(ran, outcome.sm_rows_run);
+  count_sms(failed, outcome.sm_rows_failed);
+}
+
 RowVerdict measure_row(const Case& which, const Op& declared, Device& device,
                        const RunContext& context, std::uint32_t row, double slow,
                        Outcome& outcome) {
   const Op op = seeded(declared, context.seed, row);
   const Measurement measurement = device.measure(op, timing_for(which, context, slow));
+  count_stressed_sms(measurement.last, outcome);
   keep_note(outcome, measurement.note);
   if (measurement.fault != DeviceFault::none) {
     RowVerdict verdict = fault_verdict(measurement.fault, measurement.code, measurement.note, row);
     verdict.usable = verdict.usable && measurement.fault != DeviceFault::timeout;
+    // What earlier launches found stays found.
+    if (const auto* stress = std::get_if<Stress>(&op);
+        stress != nullptr && !measurement.last.stress.empty())
+      for (Miscompare& wrong : compare(*stress, measurement.last, row))
+        verdict.miscompares.push_back(std::move(wrong));
     keep_miscompares(outcome, verdict.miscompares, op, row);
     return verdict;
   }
   if (measurement.samples.empty())
     throw Error(fmt::format("row {}: the device measured nothing", row));
   // A number is worth nothing where what was timed is wrong. Tile loads leave nothing behind.
-  if (!measurement.last.bytes.empty() || std::holds_alternative<Gemm>(op)) {
+  if (!measurement.last.bytes.empty() || std::holds_alternative<Gemm>(op) ||
+      std::holds_alternative<Stress>(op)) {
     RowVerdict verdict = judged(op, measurement.last, row, device);
     if (verdict.judgement != Judgement::pass) {
-      verdict.reason = "after the last timed run, " + verdict.reason;
+      if (!std::holds_alternative<Stress>(op))
+        verdict.reason = "after the last timed run, " + verdict.reason;
       keep_miscompares(outcome, verdict.miscompares, op, row);
       return verdict;
     }
@@ -232,13 +259,6 @@ RowRange rows_to_run(std::size_t rows, const RunCaseOptions& options) {
                             first, static_cast<std::int64_t>(count) - 1));
   const auto row = static_cast<std::uint32_t>(first);
   return {.begin = row, .end = options.only_row < 0 ? count : row + 1};
-}
-
-void count_sms(const std::set<std::uint16_t>& sms, std::vector<std::uint32_t>& rows) {
-  for (const std::uint16_t sm : sms) {
-    if (sm >= rows.size()) rows.resize(sm + std::size_t{1});
-    ++rows[sm];
-  }
 }
 
 // Adds what one row came to.
@@ -339,7 +359,7 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
   const RowRange range = rows_to_run(rows.size(), options);
   outcome.rows_planned = range.end - range.begin;
   for (std::uint32_t row = range.begin; row < range.end && !outcome.device_spent;) {
-    const bool alone = is_benchmark || which.expected_error != nullptr;
+    const bool alone = which.metrics != nullptr || which.expected_error != nullptr;
     const std::uint32_t together =
         alone ? 0 : programs_together(rows, row, range.end, options.alone);
     if (together > 0) {
@@ -348,7 +368,8 @@ void run_rows(const Case& which, Device& device, const RunContext& context,
       continue;
     }
     const RowVerdict verdict =
-        is_benchmark ? measure_row(which, rows[row], device, context, row, options.slow, outcome)
+        which.metrics != nullptr
+            ? measure_row(which, rows[row], device, context, row, options.slow, outcome)
         : which.expected_error != nullptr
             ? run_to_error(which, rows[row], device, context.seed, row, gathered)
             : run_row(which, rows[row], device, context.seed, row, gathered);
@@ -371,6 +392,11 @@ std::vector<Miscompare> judge_row(const Predicted& op, const RunResult& result, 
   } else {
     return compare(op, predict(op), result, row);
   }
+}
+
+std::vector<Miscompare> judge_row(const Stress& stress, const RunResult& result, std::uint32_t row,
+                                  Device& /*device*/) {
+  return compare(stress, result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,

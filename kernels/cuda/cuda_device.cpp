@@ -14,6 +14,7 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/cuda/stress/stress.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
 
 namespace tidemark::kernels {
@@ -40,12 +41,16 @@ class CudaDevice final : public Device {
     throw Error("this operation runs as a program: make one of it with program_of()");
   }
   RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
+  RunResult run_one(const Stress& stress) { return measure_stress(rows_, stress).last; }
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);
   }
   Measurement measure_one(const TileRead& read, const Timing& timing) {
     return measure_column_rate(rows_, read, timing);
+  }
+  Measurement measure_one(const Stress& stress, const Timing& /*timing*/) {
+    return measure_stress(rows_, stress);
   }
   template <typename Untimed>
   Measurement measure_one(const Untimed& /*op*/, const Timing& /*timing*/) {

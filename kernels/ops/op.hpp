@@ -8,6 +8,7 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/program/program.hpp"
+#include "kernels/ops/stress.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_read.hpp"
@@ -16,7 +17,7 @@
 namespace tidemark::kernels {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
-                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Program>;
+                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Stress, Program>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -30,6 +31,7 @@ enum class OpKind : std::uint8_t {
   barrier_cycle,
   tile_read,
   peer_tile,
+  stress,
   program,  // of a fault: whatever is carried out as a program
 };
 
@@ -50,7 +52,7 @@ constexpr bool takes_steps_of(const Op& op, OpKind kind) {
   if (const auto* peer = std::get_if<PeerTile>(&op))
     return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);
   return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
-         !std::holds_alternative<TileStore>(op);
+         !std::holds_alternative<Stress>(op) && !std::holds_alternative<TileStore>(op);
 }
 
 }  // namespace tidemark::kernels

@@ -14,15 +14,17 @@
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program_columns.hpp"
 #include "kernels/virtual/program/program_wgmma.hpp"
+#include "kernels/virtual/stress.hpp"
 
 namespace tidemark::kernels {
 
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
     std::vector<FaultInfo> list;
-    for (const auto some : {tile_load_faults(), im2col_faults(), interleave_faults(), gemm_faults(),
-                            tile_store_faults(), multicast_load_faults(), program_faults(),
-                            tile_consume_faults(), tile_read_faults(), peer_tile_faults()})
+    for (const auto some :
+         {tile_load_faults(), im2col_faults(), interleave_faults(), gemm_faults(),
+          tile_store_faults(), multicast_load_faults(), program_faults(), tile_consume_faults(),
+          tile_read_faults(), peer_tile_faults(), stress_faults()})
       list.insert(list.end(), some.begin(), some.end());
     // Those of programs have values on either side of those of consumers.
     std::sort(list.begin(), list.end(),

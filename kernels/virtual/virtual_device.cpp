@@ -10,6 +10,7 @@
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program.hpp"
+#include "kernels/virtual/stress.hpp"
 
 namespace tidemark::kernels {
 
@@ -46,6 +47,9 @@ struct Runner {
     throw Error("this operation runs as a program: make one of it with program_of()");
   }
   RunResult operator()(const PeerTile& peer) const { return run_virtual_peer_tile(peer, fault); }
+  RunResult operator()(const Stress& stress) const {
+    return run_virtual_stress(stress, fault).last;
+  }
 };
 
 struct Timekeeper {
@@ -57,6 +61,7 @@ struct Timekeeper {
   Measurement operator()(const TileRead& read) const {
     return count_wavefronts(read, timing, fault);
   }
+  Measurement operator()(const Stress& stress) const { return run_virtual_stress(stress, fault); }
   template <typename Untimed>
   Measurement operator()(const Untimed& /*op*/) const {
     throw Error("this operation has no timed form: give it a conformance case");

@@ -1,0 +1,72 @@
+// Boxes at full rate on a GPU: right, found where they are spoiled, on all SMs.
+#include "kernels/cuda/stress/stress.hpp"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cuda/gpu_test.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+class StressOnGpu : public GpuTest {
+ protected:
+  static Measurement measure(const Stress& op) {
+    RowWorkspace workspace;
+    return measure_stress(workspace, op);
+  }
+};
+
+TEST_F(StressOnGpu, EachBoxOfEachKindIsRightOnAllSms) {
+  int sms = 0;
+  ASSERT_EQ(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), cudaSuccess);
+  for (const std::uint64_t bytes : {std::uint64_t{24} << 20, std::uint64_t{8} << 30})
+    for (const StressBoxes boxes : {StressBoxes::bulk, StressBoxes::swizzled, StressBoxes::mixed}) {
+      const RunResult result =
+          measure({.boxes = boxes, .memory_bytes = bytes, .seconds = 0.3, .seed = 11}).last;
+      EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+      EXPECT_EQ(result.stress.size(), static_cast<std::size_t>(sms));
+      for (const StressSm& sm : result.stress) {
+        EXPECT_GT(sm.boxes, 1000U) << sm.sm;
+        EXPECT_EQ(sm.lost, 0U) << sm.sm;
+      }
+      ASSERT_TRUE(result.wrong_words.empty())
+          << static_cast<int>(boxes) << ' ' << bytes << ": SM " << result.wrong_words[0].sm
+          << " iteration " << result.wrong_words[0].iteration << " offset "
+          << result.wrong_words[0].offset;
+    }
+}
+
+// One launch of a tenth of a second, so that the boxes that an SM drew are 0 to boxes - 1.
+TEST_F(StressOnGpu, EachSpoiledBoxIsFoundOnItsSmAndNoOther) {
+  const Stress op{.boxes = StressBoxes::swizzled,
+                  .memory_bytes = 24 << 20,
+                  .seconds = 0.1,
+                  .spoiled = {.sm = 5, .every = 1000},
+                  .seed = 3};
+  const RunResult result = measure(op).last;
+  for (const StressSm& sm : result.stress) {
+    std::uint64_t spoiled = 0;
+    for (std::uint64_t i = 0; i < sm.boxes; ++i)
+      if (is_spoiled(op.spoiled, sm.sm, stress_key(stress_launch_seed(op, 0), sm.sm, i))) ++spoiled;
+    EXPECT_EQ(sm.wrong_boxes, spoiled) << sm.sm;
+    EXPECT_EQ(sm.wrong_words, spoiled) << sm.sm;
+    EXPECT_EQ(spoiled > 0, sm.sm == 5) << sm.sm;
+  }
+  ASSERT_FALSE(result.wrong_words.empty());
+  for (const WrongWord& word : result.wrong_words) EXPECT_EQ(word.in_memory, word.expected);
+}
+
+TEST_F(StressOnGpu, SamplesHaveARateAndARoofAndALatency) {
+  const Measurement measurement =
+      measure({.boxes = StressBoxes::bulk, .memory_bytes = 1 << 30, .seconds = 0.5, .seed = 3});
+  EXPECT_EQ(measurement.samples.size(), 4U);
+  for (const TimedSample& sample : measurement.samples) {
+    EXPECT_GT(sample.bytes, 0);
+    EXPECT_GT(sample.plain_bytes_per_s, 0);
+    EXPECT_GT(sample.cycles, 100);
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::kernels

@@ -1,0 +1,108 @@
+// Boxes that the virtual device copies by coordinates are what stress_chunk() expects, and what is
+// spoiled is found where it is.
+#include "kernels/virtual/stress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/error.hpp"
+
+namespace tidemark::kernels {
+namespace {
+
+Stress stress_of(StressBoxes boxes) { return {.boxes = boxes, .memory_bytes = 1 << 20, .seed = 7}; }
+
+RunResult result_of(const Stress& op, Fault fault = kNoFault) {
+  return run_virtual_stress(op, fault).last;
+}
+
+/// Parameter: which boxes are drawn.
+class AllBoxes : public testing::TestWithParam<StressBoxes> {};
+
+TEST_P(AllBoxes, are_what_their_coordinates_say) {
+  const RunResult result = result_of(stress_of(GetParam()));
+  EXPECT_EQ(result.stress.size(), 4U);
+  EXPECT_EQ(sum_of(result.stress).boxes, 400U);
+  EXPECT_EQ(sum_of(result.stress).wrong_words, 0U);
+  EXPECT_TRUE(result.wrong_words.empty());
+}
+
+TEST_P(AllBoxes, are_found_on_the_sm_that_spoils_them) {
+  Stress op = stress_of(GetParam());
+  op.spoiled = {.sm = 3, .every = 10};
+  const RunResult result = result_of(op);
+  ASSERT_FALSE(result.wrong_words.empty());
+  for (const WrongWord& word : result.wrong_words) {
+    EXPECT_EQ(word.sm, 3U);
+    EXPECT_EQ(stress_key(word.seed, word.sm, word.iteration) % 10, 0U);
+    EXPECT_EQ(word.expected ^ word.actual, 1U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Stress, AllBoxes,
+                         testing::Values(StressBoxes::bulk, StressBoxes::swizzled,
+                                         StressBoxes::mixed));
+
+TEST(Stress, finds_one_wrong_bit_in_each_spoiled_box) {
+  const StressSm sick = result_of(stress_of(StressBoxes::bulk), kFaultStressBit).stress[2];
+  EXPECT_EQ(sick.boxes, 100U);
+  EXPECT_EQ(sick.wrong_boxes, 4U);
+  EXPECT_EQ(sick.wrong_words, 4U);
+}
+
+TEST(Stress, finds_boxes_taken_from_elsewhere) {
+  const RunResult result = result_of(stress_of(StressBoxes::swizzled), kFaultStressAddress);
+  EXPECT_EQ(result.stress[2].wrong_boxes, 4U);
+  EXPECT_EQ(sum_of(result.stress).wrong_boxes, 4U);
+}
+
+TEST(Stress, finds_what_is_written_behind_a_slot) {
+  const RunResult result = result_of(stress_of(StressBoxes::bulk), kFaultStressOverrun);
+  ASSERT_FALSE(result.wrong_words.empty());
+  EXPECT_EQ(result.wrong_words[0].offset, kGuardWord | kGuardBehind);
+  EXPECT_EQ(result.wrong_words[0].expected, stress_guard_word(0));
+}
+
+TEST(Stress, names_the_lost_box_and_counts_those_before_it) {
+  const StressSm sick = result_of(stress_of(StressBoxes::mixed), kFaultStressLost).stress[2];
+  EXPECT_EQ(sick.lost, 1U);
+  EXPECT_EQ(sick.lost_iteration, 24U);
+  EXPECT_EQ(sick.boxes, 24U);
+}
+
+TEST(Stress, finds_nothing_where_it_does_not_check) {
+  Stress op = stress_of(StressBoxes::bulk);
+  op.checked = false;
+  EXPECT_EQ(sum_of(result_of(op, kFaultStressBit).stress).wrong_words, 0U);
+}
+
+TEST(Stress, draws_boxes_across_each_edge_of_their_tensors) {
+  const Stress op = stress_of(StressBoxes::mixed);
+  std::vector<StressShape> shapes;
+  for (const TensorMapSpec& map : stress_maps(op)) shapes.push_back(stress_shape(map));
+  std::uint32_t before = 0, behind = 0, inside = 0;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const StressBox box = stress_draw(shapes.data(), static_cast<std::uint32_t>(shapes.size()),
+                                      op.memory_bytes, stress_key(op.seed, 1, i));
+    const StressShape& shape = shapes[box.map];
+    if (!box.outside) ++inside;
+    for (std::uint32_t d = 0; d < shape.rank; ++d) {
+      before += box.at[d] < 0 ? 1 : 0;
+      behind += box.at[d] + static_cast<std::int64_t>(shape.span[d]) > shape.extent[d] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(before, 500U);
+  EXPECT_GT(behind, 500U);
+  EXPECT_GT(inside, 15'000U);
+}
+
+TEST(Stress, refuses_memory_that_its_boxes_do_not_fit) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 16,
+                                    (std::uint64_t{1} << 20) + 4096, std::uint64_t{9} << 30})
+    EXPECT_THROW((void)stress_maps({.memory_bytes = bytes}), Error) << bytes;
+}
+
+}  // namespace
+}  // namespace tidemark::kernels
