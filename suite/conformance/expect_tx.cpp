@@ -348,8 +348,8 @@ std::vector<Op> zero_rows(const RunContext&) {
       rows.emplace_back(op);
       op.announcements = 0;
       rows.emplace_back(op);
-      op.arrival = Arrival::late;
-      rows.emplace_back(op);
+      op.arrival = Arrival::late;  // behind the copy in either order
+      if (order == IssueOrder::landed_first) rows.emplace_back(op);
     }
   return rows;
 }
