@@ -396,6 +396,57 @@ TEST(Show, EventsAreToldWithTheirGpuAndTime) {
   EXPECT_TRUE(has(show(report, {}), "event at +5.0 s: nvml 79 on GPU 1 (node07"));
 }
 
+/// What show says of a miscompare with these parameters, in one line.
+std::string shown_row(const std::string& parameters) {
+  OutcomeRecord failure = example_failure(0, "zfill.corner");
+  failure.miscompares[0].parameters = parameters;
+  const std::string text =
+      show(assemble(std::vector<std::string>{journal_of(
+                        {example_launch(0), example_node(0), example_gpu(0), failure})},
+                    {}),
+           {.columns = 1'000'000});
+  const std::size_t begin = text.find("row 3 "), end = text.find(": byte: ");
+  return begin == text.npos || end == text.npos ? text : text.substr(begin, end - begin);
+}
+
+constexpr std::string_view kProgram =
+    R"({"format":"tidemark-program","schema":2,"payload":{"seed":12,"inverted":false},"maps":[)"
+    R"({"type":"u8","rank":2,"extent":[100,67],"box":[32,64],"swizzle":128},)"
+    R"({"type":"f32","rank":1,"extent":[70],"box":[16],"swizzle":0,"bulk":true}],"steps":[)"
+    R"({"do":"init"},{"do":"load"},{"do":"load","map":1}]})";
+
+TEST(Show, SaysInWordsWhatAProgramIs) {
+  EXPECT_EQ(shown_row(std::string(kProgram)),
+            "row 3 (init, load; u8 rank 2 extent 100x67 box 32x64 swizzle 128B, f32 rank 1 extent "
+            "70 box 16 bulk; 3 steps; seed 12)");
+}
+
+TEST(Show, NamesAProgramByItsOwnWordsAndThePayload) {
+  EXPECT_EQ(shown_row(R"({"format":"tidemark-program","what":"a ring","maps":[],"steps":[],)"
+                      R"("payload":{"seed":12,"inverted":true}})"),
+            "row 3 (a ring; no map; 0 steps; seed 12; inverted)");
+}
+
+TEST(Show, NamesTheRankOfAProgramOfAPeer) {
+  const std::string words =
+      shown_row(fmt::format(R"({{"rank":1,"ranks":4,"program":{}}})", kProgram));
+  EXPECT_TRUE(words.starts_with("row 3 (rank 1 of 4; init, load; u8 rank 2 ")) << words;
+}
+
+TEST(Show, LeavesAsTheyAreParametersThatAreNoProgram) {
+  for (const std::string& other :
+       {std::string(R"({"op":"tile_load","type":"u8"})"),
+        std::string(kProgram.substr(0, kProgram.size() - 1)),
+        std::string(R"({"format":"tidemark-program","steps":{"do":3}})")})
+    EXPECT_EQ(shown_row(other), "row 3 " + other);
+}
+
+TEST(Show, ReadsNoProgramThatIsLongerThanThoseOfTidemark) {
+  const std::string text = fmt::format(
+      R"({},"what":"{}"}})", kProgram.substr(0, kProgram.size() - 1), std::string(1 << 17, 'w'));
+  EXPECT_TRUE(shown_row(text) == "row 3 " + text);
+}
+
 TEST(Show, NothingOfAReportDrivesTheTerminalAndOnlyALongWordIsWiderThanAPage) {
   OutcomeRecord failure = example_failure(1, "zfill.corner");
   const std::string evil =

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
@@ -93,6 +95,54 @@ std::string ending_of(const ResultRow& result) {
   return how;
 }
 
+/// "u8 rank 2 extent 100x67 box 32x64 swizzle 128B".
+std::string map_words(const nlohmann::json& map) {
+  std::string made =
+      fmt::format("{} rank {}", map.at("type").get<std::string>(), map.at("rank").dump());
+  for (const char* const name : {"extent", "box"}) {
+    made += fmt::format(" {} ", name);
+    for (const auto& size : map.at(name)) made += (made.back() == ' ' ? "" : "x") + size.dump();
+  }
+  if (map.at("swizzle") != 0) made += fmt::format(" swizzle {}B", map["swizzle"].dump());
+  for (const char* const kind : {"bulk", "im2col"})
+    if (map.contains(kind)) made += fmt::format(" {}", kind);
+  return made;
+}
+
+/// "init, load, wait; u8 rank 2 extent 100x67 box 32x64; 5 steps; seed 123": its words, or what its
+/// steps do, and what its bytes follow from.
+std::string program_words(const nlohmann::json& program) {
+  std::vector<std::string> verbs, maps;
+  std::set<std::string> known;
+  for (const auto& step : program.at("steps"))
+    if (const auto [verb, is_new] = known.insert(step.at("do").get<std::string>()); is_new)
+      verbs.push_back(*verb);
+  for (const auto& map : program.at("maps")) maps.push_back(map_words(map));
+  const nlohmann::json& payload = program.at("payload");
+  return fmt::format("{}; {}; {}; seed {}{}", program.value("what", some_of(verbs, 8, "verb")),
+                     maps.empty() ? "no map" : some_of(maps, 2, "map"),
+                     plural(program["steps"].size(), "step"), payload.at("seed").dump(),
+                     payload.at("inverted").get<bool>() ? "; inverted" : "");
+}
+
+/// Parameters as a person reads them: a program, which fills a screen, in a few words; others, and
+/// what only begins like a program, as they are.
+std::string row_words(std::string_view parameters) {
+  constexpr std::size_t kPrefix = 96;         // of a peer, ranks stand before it
+  constexpr std::size_t kLongest = 1U << 17;  // as JSON a stranger's text takes many times its size
+  if (parameters.substr(0, kPrefix).find("\"tidemark-program\"") == parameters.npos ||
+      parameters.size() > kLongest)
+    return std::string(parameters);
+  try {
+    const auto row = nlohmann::json::parse(parameters);
+    if (!row.contains("program")) return fmt::format("({})", program_words(row));
+    return fmt::format("(rank {} of {}; {})", row.at("rank").dump(), row.at("ranks").dump(),
+                       program_words(row["program"]));
+  } catch (const nlohmann::json::exception&) {
+    return std::string(parameters);
+  }
+}
+
 void add_miscompares(Finding& made, const Report& report, const ResultGroup& group) {
   made.most_more = {.terminal = 3, .page = 16, .review = 0};
   made.more_what = "miscompare";
@@ -101,7 +151,7 @@ void add_miscompares(Finding& made, const Report& report, const ResultGroup& gro
     const MiscompareRow& row = report.miscompares[index];
     made.more.push_back(
         {.text = {fmt::format("row {} {}: {}: {}; {} wrong bytes from offset {}", row.row,
-                              report.text(row.parameters), report.text(row.what),
+                              row_words(report.text(row.parameters)), report.text(row.what),
                               text_of(report, row), grouped(row.wrong_bytes),
                               grouped(row.first_offset))}});
   }
