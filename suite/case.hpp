@@ -117,8 +117,9 @@ const Case* case_named(std::string_view name);
 /// `seed` of the launch mixed with the case's name.
 std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name);
 
-/// One line of JSON that names every parameter of a row.
-std::string describe(const Op& op);
+/// A row in one line of JSON: its program, without checks, as `run --program` takes it; of a
+/// PeerTile the program that runs, with its checks, and the ranks; of a Gemm its members.
+std::string parameters_of(const Op& op);
 
 struct RunCaseOptions {
   std::int64_t only_row = -1;   // run this row alone

@@ -130,7 +130,7 @@ TEST(Catalogue, NoConformanceCaseRunsARowTwice) {
     if (which.kind != CaseKind::conformance) continue;
     std::set<std::string> rows;
     for (const Op& op : which.rows(context_of(which, Level::quick)))
-      EXPECT_TRUE(rows.insert(describe(op)).second) << which.name << ": " << describe(op);
+      EXPECT_TRUE(rows.insert(parameters_of(op)).second) << which.name << ": " << parameters_of(op);
   }
 }
 
@@ -140,7 +140,7 @@ TEST(Catalogue, RowsFollowFromTheContextAlone) {
     const auto second = which.rows(context_of(which, Level::nightly));
     ASSERT_EQ(first.size(), second.size()) << which.name;
     for (std::size_t i = 0; i < first.size(); ++i)
-      ASSERT_EQ(describe(first[i]), describe(second[i])) << which.name << " row " << i;
+      ASSERT_EQ(parameters_of(first[i]), parameters_of(second[i])) << which.name << " row " << i;
   }
 }
 
@@ -155,7 +155,7 @@ TEST(Catalogue, TileLoadsStaySmallEnoughForQuickRuns) {
       const auto* load = std::get_if<TileLoad>(&op);
       if (load == nullptr) continue;
       if (window_bytes(*load) > kWindowThatSharesAnSm) ++large;
-      ASSERT_LE(region_of(*load).bytes, 1U << 20) << which.name << ": " << describe(op);
+      ASSERT_LE(region_of(*load).bytes, 1U << 20) << which.name << ": " << parameters_of(op);
     }
     EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
   }
@@ -169,7 +169,7 @@ TEST(Catalogue, TileStoresStaySmallEnoughForQuickRuns) {
       if (store == nullptr) continue;
       if (window_bytes(*store) > kWindowThatSharesAnSm) ++large;
       ASSERT_LE(program_of(*store).regions[0].bytes, 1U << 20)
-          << which.name << ": " << describe(op);
+          << which.name << ": " << parameters_of(op);
     }
     EXPECT_LE(large, kRowsWithAnSmToThemselves) << which.name;
   }
@@ -182,7 +182,7 @@ TEST(Catalogue, EachProgramLeavesTheGpusKernelRoomInSharedMemory) {
     for (const Op& op : which.rows(context_of(which, Level::nightly))) {
       if (!is_program(op)) continue;
       ASSERT_LE(checked_program(op).window, kOfACta - kOfTheKernel)
-          << which.name << ": " << describe(op);
+          << which.name << ": " << parameters_of(op);
     }
 }
 

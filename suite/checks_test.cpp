@@ -123,7 +123,7 @@ TEST(Checks, LeaveNothingPendingInAnyProgramOfTheSuite) {
         for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
           if (!takes(program.steps[i], cta)) continue;
           EXPECT_NE(expected.trace[i * ctas_of(program) + cta].value & kMeterSettled, 0U)
-              << which.name << ": " << describe(row);
+              << which.name << ": " << parameters_of(row);
         }
       }
       ++programs;

@@ -69,7 +69,7 @@ void keep_miscompares(Outcome& outcome, std::vector<Miscompare> found, const Op&
   for (Miscompare& miscompare : found) {
     if (outcome.miscompares.size() >= kKeptMiscompares) return;
     miscompare.row = row;
-    miscompare.parameters = describe(op);
+    miscompare.parameters = parameters_of(op);
     outcome.miscompares.push_back(std::move(miscompare));
   }
 }

@@ -49,7 +49,7 @@ TEST(RunCase, FailsWhereAnotherErrorCame) {
   EXPECT_EQ(outcome.miscompares[0].what, "error");
   EXPECT_EQ(outcome.miscompares[0].expected, 716U);
   EXPECT_EQ(outcome.miscompares[0].actual, 719U);
-  EXPECT_EQ(outcome.miscompares[0].parameters, describe(seeded(small_load(), 0, 0)));
+  EXPECT_EQ(outcome.miscompares[0].parameters, parameters_of(seeded(small_load(), 0, 0)));
   EXPECT_EQ(outcome.reason,
             "row 0, a load to nowhere: expected CUDA error 716 (misaligned address), got CUDA "
             "error 719 (unspecified "

@@ -13,6 +13,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "kernels/error.hpp"
+#include "kernels/ops/program/program_json.hpp"
 #include "reports/store/report.hpp"
 #include "suite/runner.hpp"
 
@@ -46,32 +47,27 @@ std::vector<Op> rows_of(const Report& report, const ResultRow& result, const Cas
        .ranks = together ? report.launch.gpus : 1});
 }
 
-std::optional<Program> unchecked_program(const Op& op) {
-  if (!is_program(op)) return std::nullopt;
-  return std::visit(
-      [](const auto& which) -> std::optional<Program> {
-        if constexpr (requires { program_of(which); })
-          return program_of(which);
-        else
-          return std::nullopt;
-      },
-      op);
+// None where the row is no program, or is described in another way.
+std::optional<Program> program_in(std::string_view parameters) try {
+  return kernels::program_from_json(parameters, "parameters");
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 // The run of the row, of two, that left this miscompare. Throws where neither has its parameters.
-Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const std::string& parameters,
-          const std::string& what) {
+Op run_of(const Op& declared, std::uint64_t seed, std::uint32_t row, const Report& report,
+          const MiscompareRow* wrong, const std::string& what) {
   // The transport, grid and size of a GEMM of several GPUs are the launch's, and no program is made
   // of it.
   if (!is_program(declared)) return seeded(declared, seed, row);
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     Op op = seeded(declared, seed, row, run == 1);
-    if (parameters.empty() || describe(op) == parameters) return op;
+    if (wrong == nullptr || parameters_of(op) == report.text(wrong->parameters)) return op;
   }
-  throw UsageError(fmt::format(
-      "{}: this build makes another row of it than the one in the report; replay it with the build "
-      "that wrote the report ('tidemark show' names it)",
-      what));
+  throw UsageError(
+      fmt::format("{}: the report describes its row otherwise than this build does; replay it with "
+                  "the build that wrote the report: tidemark {}, git {}",
+                  what, report.launch.tool_version, provenance_of(report, "git_hash")));
 }
 
 std::uint32_t row_of(const MiscompareRow* first, std::optional<std::uint32_t> row, std::size_t rows,
@@ -87,6 +83,35 @@ std::uint32_t row_of(const MiscompareRow* first, std::optional<std::uint32_t> ro
   return chosen;
 }
 
+RebuiltRow row_of_this_build(const Report& report, const ResultRow& result,
+                             const MiscompareRow* wrong, std::optional<std::uint32_t> row,
+                             const std::string& what) {
+  const Case* which = case_named(report.cases[result.case_id].name.view());
+  const std::optional<Level> level = level_in(report);
+  if (which == nullptr || !level)
+    throw UsageError(
+        fmt::format("{}: this build has no such {}; replay it with the build that "
+                    "wrote the report ('tidemark show' names it)",
+                    what, which == nullptr ? "case" : "level"));
+  try {
+    const std::vector<Op> rows = rows_of(report, result, *which, *level);
+    // A GEMM of the size that the user gave is one row more.
+    const std::size_t most = which->product == ProductUse::none
+                                 ? rows.size()
+                                 : std::max<std::size_t>(rows.size(), result.rows_planned);
+    const std::uint32_t chosen = row_of(wrong, row, most, what);
+    RebuiltRow made{.which = which, .row = chosen, .miscompare = wrong, .run_line = {}};
+    made.run_line = replay_command(report, result, row ? std::optional(chosen) : std::nullopt);
+    made.op = run_of(rows[std::min<std::size_t>(chosen, rows.size() - 1)], result.seed, chosen,
+                     report, wrong, fmt::format("{} row {}", what, chosen));
+    // Behind an error that has to come nothing can be compared.
+    if (which->expected_error == nullptr) made.program = program_in(parameters_of(made.op));
+    return made;
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("{}: {}", what, error.what()));
+  }
+}
+
 }  // namespace
 
 RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint32_t result_id,
@@ -99,33 +124,17 @@ RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint3
                     name, result_id, report.results.size() - 1, shell_word(name)));
   const ResultRow& result = report.results[result_id];
   const std::string_view case_name = report.cases[result.case_id].name.view();
-  const std::string what = fmt::format("{}: result {} ({})", name, result_id, case_name);
-  const Case* which = case_named(case_name);
-  const std::optional<Level> level = level_in(report);
-  if (which == nullptr || !level)
-    throw UsageError(
-        fmt::format("{}: this build has no such {}; replay it with the build that "
-                    "wrote the report ('tidemark show' names it)",
-                    what, which == nullptr ? "case" : "level"));
+  const MiscompareRow* const wrong = first_miscompare(report, result_id, row);
   try {
-    const std::vector<Op> rows = rows_of(report, result, *which, *level);
-    const MiscompareRow* const first = first_miscompare(report, result_id, row);
-    // A GEMM of the size that the user gave is one row more.
-    const std::size_t most = which->product == ProductUse::none
-                                 ? rows.size()
-                                 : std::max<std::size_t>(rows.size(), result.rows_planned);
-    const std::uint32_t chosen = row_of(first, row, most, what);
-    RebuiltRow made{.which = which, .row = chosen, .miscompare = first, .run_line = {}};
-    made.run_line = replay_command(report, result, row ? std::optional(chosen) : std::nullopt);
-    const std::string parameters =
-        first == nullptr ? "" : std::string(report.text(first->parameters));
-    made.op = run_of(rows[std::min<std::size_t>(chosen, rows.size() - 1)], result.seed, chosen,
-                     parameters, fmt::format("{} row {}", what, chosen));
-    // Behind an error that has to come nothing can be compared.
-    if (which->expected_error == nullptr) made.program = unchecked_program(made.op);
-    return made;
-  } catch (const Error& error) {
-    throw UsageError(fmt::format("{}: {}", what, error.what()));
+    return row_of_this_build(report, result, wrong, row,
+                             fmt::format("{}: result {} ({})", name, result_id, case_name));
+  } catch (const UsageError&) {
+    const Case* which = case_named(case_name);
+    const bool ends_in_error = which != nullptr && which->expected_error != nullptr;
+    if (wrong == nullptr || ends_in_error) throw;
+    std::optional<Program> stored = program_in(report.text(wrong->parameters));
+    if (!stored) throw;
+    return {.row = wrong->row, .miscompare = wrong, .program = std::move(stored), .run_line = {}};
   }
 }
 

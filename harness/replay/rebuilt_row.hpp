@@ -1,4 +1,4 @@
-// The row of a case behind a result of a report, made again from what the report stores.
+// The row of a case behind a result of a report: as this build makes it, else as the report has it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace tidemark::harness {
 
 struct RebuiltRow {
-  const Case* which = nullptr;
+  const Case* which = nullptr;  // none: this build makes no such row; the program is the report's
   std::uint32_t row = 0;
-  Op op = TileLoad{};                         // with its payload
+  Op op = TileLoad{};                         // of `which`, with its payload
   const MiscompareRow* miscompare = nullptr;  // the first of this row that is stored
   std::optional<Program> program =
       std::nullopt;      // without checks; none where there is none to replay
@@ -24,9 +24,10 @@ struct RebuiltRow {
 };
 
 /// Row `row` of result `result`; without `row` that of the result's first miscompare. Rows follow
-/// from the case, the level, the device and the seed of the launch alone. Throws UsageError with
-/// one line that begins with `name` (the report) where there is no such result or row, and where
-/// this build makes another row of it than the report has.
+/// from the case, the level, the device and the seed of the launch alone. Where this build makes
+/// another row than the report has, or none, the program is the report's. Throws UsageError with
+/// one line that begins with `name` (the report) where that has none, and where there is no such
+/// result or row.
 RebuiltRow rebuilt_row(const Report& report, const std::string& name, std::uint32_t result,
                        std::optional<std::uint32_t> row);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "harness/testing/launch_place.hpp"
@@ -455,16 +456,61 @@ TEST(ReplayOther, prints_the_run_line_of_a_row_that_is_not_a_program) {
                          "is no program; run the command on stdout instead\n");
 }
 
-TEST(ReplayOther, refuses_a_row_that_this_build_makes_otherwise) {
-  const Place place;
+/// A report as another build writes it: of expect_tx.over on a broken device, changed.
+void write_other(const Place& place, const std::function<void(Report&, std::string&)>& change) {
   ASSERT_EQ(run_binary(run_arguments(place, {"--cases", "expect_tx.over", "--fault", kFault})).exit,
             1);
   Report report = read_report(place.out());
   ASSERT_FALSE(report.miscompares.empty());
-  report.strings[report.miscompares[0].parameters] = R"({"op":"another"})";
+  change(report, report.strings[report.miscompares[0].parameters]);
   write_report(report, place.out(), NameInUse::replace);
+}
+
+TEST(ReplayOther, refuses_a_row_that_another_build_described_and_names_that_build) {
+  const Place place;
+  write_other(place, [](Report& report, std::string& parameters) {
+    parameters = R"({"op":"expect_tx","announced":257})";
+    report.launch.tool_version = "0.0.1";
+  });
   const Ran ran = run_binary({"replay", place.out(), "--result", "0"});
-  expect_refused(ran, "this build makes another row of it than the one in the report");
+  expect_refused(ran, "the build that wrote the report: tidemark 0.0.1, git ");
+  EXPECT_EQ(run_binary({"show", place.out()}).out.find("program: "), std::string::npos);
+}
+
+TEST(ReplayOther, runs_the_program_of_a_report_whose_row_this_build_makes_otherwise) {
+  const Place place;
+  Program stored;
+  write_other(place, [&](Report&, std::string& parameters) {
+    stored = program_from_json(parameters, "parameters");
+    stored.payload.seed ^= 1;
+    parameters = program_json(stored);
+  });
+  const Ran ran = run_binary({"replay", place.out(), "--result", "0"});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_NE(ran.out.find("\nthis build makes no such row"), std::string::npos) << ran.out;
+  ASSERT_EQ(
+      run_binary({"replay", place.out(), "--result", "0", "--json", place.file("p.json")}).exit, 0);
+  EXPECT_EQ(program_from_json(file_text(place.file("p.json")), "p.json"), stored);
+}
+
+TEST(ReplayOther, runs_the_program_of_a_case_that_this_build_does_not_have) {
+  const Place place;
+  write_other(place, [](Report& report, std::string&) {
+    report.cases[0].name = FixedText<128>::of("expect_tx.of_tomorrow");
+  });
+  const Ran ran = run_binary({"replay", place.out(), "--result", "0"});
+  EXPECT_EQ(ran.exit, 1) << ran.err;
+  EXPECT_NE(ran.out.find(": expect_tx.of_tomorrow row "), std::string::npos) << ran.out;
+}
+
+// Nothing can be compared behind the error that has to come.
+TEST(ReplayOther, runs_no_program_of_a_case_that_has_to_end_in_an_error) {
+  const Place place;
+  write_other(place, [](Report& report, std::string&) {
+    report.cases[0].name = FixedText<128>::of("behaviour.fault.illegal_copies");
+  });
+  expect_refused(run_binary({"replay", place.out(), "--result", "0"}),
+                 "the build that wrote the report: tidemark ");
 }
 
 TEST(ReplayOther, refuses_a_case_that_this_build_does_not_have) {

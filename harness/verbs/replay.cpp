@@ -43,7 +43,8 @@ struct Replayed {
 
   // "night.h5 result 17: expect_tx.under row 3"
   std::string title() const {
-    return fmt::format("{} result {}: {} row {}", typed.report, result, row.which->name, row.row);
+    return fmt::format("{} result {}: {} row {}", typed.report, result,
+                       report.cases[report.results[result].case_id].name.view(), row.row);
   }
 };
 
@@ -111,7 +112,12 @@ std::string heading_of(const Replayed& replayed, const PreparedProgram& program,
   const ResultRow& result = replayed.report.results[replayed.result];
   return printable(fmt::format("{}: {} on {}", replayed.title(), upper(name_of(result.verdict)),
                                place_of(replayed.report, result.gpu_id))) +
-         fmt::format("\n{}{}\n", size_of(program), fault.empty() ? "" : "; fault " + fault);
+         fmt::format("\n{}{}{}\n",
+                     replayed.row.which == nullptr
+                         ? "this build makes no such row: this is the report's program, judged by "
+                           "documents alone\n"
+                         : "",
+                     size_of(program), fault.empty() ? "" : "; fault " + fault);
 }
 
 ExitCode replay(const TypedReplay& typed) {
@@ -145,7 +151,7 @@ ExitCode replay(const TypedReplay& typed) {
           cuda_reproducer(program.checked, words_of(replayed)));
   if (!typed.json.empty() || !typed.cuda.empty()) return ExitCode::ok;
   const RebuiltRow& rebuilt = replayed.row;
-  if (rebuilt.which->unlike_measured != nullptr)
+  if (rebuilt.which != nullptr && rebuilt.which->unlike_measured != nullptr)
     program.unlike_measured = [&](const RunResult& made) {
       return rebuilt.which->unlike_measured(rebuilt.op, made);
     };

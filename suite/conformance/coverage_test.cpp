@@ -26,7 +26,7 @@ bool is_tile_load_family(std::string_view name) {
 // The row without its seed and without where the tensor starts: neither makes another row.
 std::string parameters(Op op) {
   if (auto* load = std::get_if<TileLoad>(&op)) load->map.base_offset = 0;
-  std::string text = describe(op);
+  std::string text = parameters_of(op);
   const std::size_t seed = text.find("\"seed\":");
   if (seed == std::string::npos) return text;
   return text.erase(seed, text.find_first_of(",}", seed) - seed);

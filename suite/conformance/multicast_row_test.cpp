@@ -47,8 +47,9 @@ TEST(MulticastRow, EveryRowOfTheCatalogueStaysSmall) {
     for (const Op& op : which.rows({.level = Level::nightly, .seed = 1})) {
       const auto* row = std::get_if<MulticastLoad>(&op);
       if (row == nullptr) continue;
-      ASSERT_LE(window_bytes(row->load), 32U << 10) << which.name << ": " << describe(op);
-      ASSERT_LE(source_allocation_bytes(row->load), 1U << 20) << which.name << ": " << describe(op);
+      ASSERT_LE(window_bytes(row->load), 32U << 10) << which.name << ": " << parameters_of(op);
+      ASSERT_LE(source_allocation_bytes(row->load), 1U << 20)
+          << which.name << ": " << parameters_of(op);
     }
 }
 

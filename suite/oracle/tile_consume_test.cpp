@@ -196,7 +196,7 @@ TEST(TileConsumeOracle, NoRowThatIsReadAnotherWayIsTheProduct) {
         operand->read_as = operand->swizzle;
         operand->base_offset = 0;
       }
-      EXPECT_NE(product, product_of(op)) << describe(row);
+      EXPECT_NE(product, product_of(op)) << parameters_of(row);
       ++differing;
     }
     EXPECT_GE(differing, 30U) << name;
@@ -236,7 +236,7 @@ TEST(TileConsumeOracle, AProductReadAsItWasWrittenIsThatOfTheTensors) {
         std::memcpy(&whole, &product[4 * at], 4);
         std::memcpy(&number, &product[4 * at], 4);
         ASSERT_EQ(is_integer(op.type) ? whole : static_cast<std::int64_t>(number), sum)
-            << describe(row) << " element " << at;
+            << parameters_of(row) << " element " << at;
       }
     }
 }

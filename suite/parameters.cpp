@@ -1,0 +1,109 @@
+// What a report stores of a row that failed: enough to run it again without the cases of this
+// build.
+#include <initializer_list>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/ops/program/program_json.hpp"
+#include "suite/case.hpp"
+
+namespace tidemark::suite {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string line_of(const Program& program) {
+  std::string text = program_json(program);
+  std::erase(text, '\n');
+  return text;
+}
+
+std::string line_of(const PeerTile& peer) {
+  return fmt::format(R"({{"rank":{},"ranks":{},"program":{}}})", peer.rank, peer.ranks,
+                     line_of(peer_program(peer)));
+}
+
+template <typename Enum>
+const char* word_of(std::initializer_list<const char*> words, Enum value) {
+  return words.begin()[static_cast<std::size_t>(value)];
+}
+
+Json json_of(const Range& range) { return {{"first", range.first}, {"count", range.count}}; }
+
+Json json_of(const Shard& shard) {
+  return {{"owner", shard.owner}, {"first_row", shard.first_row}, {"rows", shard.rows}};
+}
+
+Json json_of(const PlantedElement& element) {
+  return {{"operand", word_of({"a", "b"}, element.operand)},
+          {"row", element.row},
+          {"k", element.k},
+          {"value", word_of({"nan", "infinity", "-infinity"}, element.value)}};
+}
+
+template <typename Each>
+Json json_of(const std::vector<Each>& all) {
+  Json list = Json::array();
+  for (const Each& each : all) list.push_back(json_of(each));
+  return list;
+}
+
+std::string line_of(const Gemm& gemm) {
+  const Json json{{"op", "gemm"},
+                  {"m", gemm.m},
+                  {"n", gemm.n},
+                  {"k", gemm.k},
+                  {"rows", json_of(gemm.rows)},
+                  {"cols", json_of(gemm.cols)},
+                  {"inputs", name_of(gemm.inputs)},
+                  {"output", word_of({"f32", "bf16", "f16"}, gemm.output)},
+                  {"engine", word_of({"fast", "reference"}, gemm.engine)},
+                  {"rung", name_of(gemm.rung)},
+                  {"configuration", gemm.configuration},
+                  {"sm_budget", gemm.sm_budget},
+                  {"element", name_of(gemm.element)},
+                  {"a_major", word_of({"k", "mn"}, gemm.a_major)},
+                  {"b_major", word_of({"k", "mn"}, gemm.b_major)},
+                  {"lda", gemm.lda},
+                  {"ldb", gemm.ldb},
+                  {"ldc", gemm.ldc},
+                  {"alpha", gemm.alpha},
+                  {"beta", gemm.beta},
+                  {"planted", json_of(gemm.planted)},
+                  {"seed", gemm.seed},
+                  {"transport", gemm.transport != nullptr},
+                  {"rank", gemm.rank},
+                  {"a_shards", json_of(gemm.a_shards)},
+                  {"b_shards", json_of(gemm.b_shards)},
+                  {"everybody", json_of(gemm.everybody)},
+                  {"deadline_s", gemm.deadline_s}};
+  return json.dump();
+}
+
+std::string line_of(const Stress& stress) {
+  const Json json{{"op", "stress"},
+                  {"boxes", name_of(stress.boxes)},
+                  {"memory_bytes", stress.memory_bytes},
+                  {"seconds", stress.seconds},
+                  {"seed", stress.seed}};
+  return json.dump();
+}
+
+}  // namespace
+
+std::string parameters_of(const Op& op) {
+  return std::visit(
+      [](const auto& row) {
+        if constexpr (requires { program_of(row); })
+          return line_of(program_of(row));
+        else
+          return line_of(row);
+      },
+      op);
+}
+
+}  // namespace tidemark::suite
