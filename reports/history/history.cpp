@@ -22,7 +22,7 @@ struct Candidate {
   std::uint32_t metric = 0, gpu = kNoRow;
   bool apart = false;
   double p = 1;
-  double worth = 1;  // of its values, if there is no change
+  Worth worth = {};  // of its values, if there is no change
 };
 
 /// One value a night: launches of one command share what that night was like, and five of them
@@ -174,17 +174,18 @@ Series series_of(const History& made, const Candidate& candidate) {
 /// What a value of the family is worth: of most series, those that change without their levels. A
 /// drift or a season of all shows there, and a step of a few does not.
 double common_worth(const History& made, const std::vector<Candidate>& family, double most_p) {
-  std::vector<double> worths;
+  std::vector<double> lags, first;
   for (const Candidate& candidate : family) {
-    if (candidate.p > most_p) {
-      worths.push_back(candidate.worth);
-    } else {
+    Worth worth = candidate.worth;
+    if (candidate.p <= most_p) {
       const Line line = series_of(made, candidate).line;
-      worths.push_back(change_points(line.values, made.options.floor, most_p).worth);
+      worth = change_points(line.values, made.options.floor, most_p).worth;
     }
+    if (!std::isnan(worth.lags)) lags.push_back(worth.lags);
+    if (!std::isnan(worth.first)) first.push_back(worth.first);
   }
-  std::erase_if(worths, [](double worth) { return std::isnan(worth); });
-  return worths.empty() ? 1 : std::min(1.0, median_of(std::move(worths)));
+  const double by_lags = lags.empty() ? 1 : median_of(std::move(lags));
+  return std::min({1.0, by_lags, first.empty() ? 1 : median_of(std::move(first))});
 }
 
 /// Whether a GPU did itself what it did beside the others: where most of them are slower, one that

@@ -81,25 +81,40 @@ TEST(History, ANightThatOneGpuSpentOutsideNamesThatGpu) {
   EXPECT_EQ(made.chronicle.gpus[made.newest[0].gpu].key, "GPU-2");
 }
 
+/// A night of one GPU, with seven metrics that never move.
+LaunchFacts night_with_counts(std::uint32_t number, double rate) {
+  LaunchFacts facts = night(number, {rate});
+  for (std::uint32_t of_case = 1; of_case < 8; ++of_case) {
+    facts.cases.push_back(fmt::format("gemm.local.case_{}", of_case));
+    facts.over_all_gpus.push_back(false);
+    facts.series.push_back(facts.series[0]);
+    facts.series.back().of_case = of_case;
+    facts.series.back().medians = {0.7 * of_case};
+  }
+  facts.verdicts.assign(8, Verdict::pass);
+  facts.descriptors.assign(8, 0);
+  facts.rows.assign(8, 10);
+  return facts;
+}
+
 TEST(History, SeriesThatNeverMoveDoNotHideTheStepOfAnother) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 20; ++i) {
-    LaunchFacts facts = night(i, {(600 + 6 * wobble(i)) * (i < 10 ? 1 : 0.95)});
-    for (std::uint32_t of_case = 1; of_case < 8; ++of_case) {
-      facts.cases.push_back(fmt::format("gemm.local.case_{}", of_case));
-      facts.over_all_gpus.push_back(false);
-      facts.series.push_back(facts.series[0]);
-      facts.series.back().of_case = of_case;
-      facts.series.back().medians = {0.7 * of_case};
-    }
-    facts.verdicts.assign(8, Verdict::pass);
-    facts.descriptors.assign(8, 0);
-    facts.rows.assign(8, 10);
-    record_launch(all, facts);
+    record_launch(all, night_with_counts(i, (600 + 6 * wobble(i)) * (i < 10 ? 1 : 0.95)));
   }
   const History made = history_of(std::move(all), {});
   ASSERT_EQ(made.changes.size(), 1U);
   EXPECT_EQ(made.changes[0].after, 10U);
+}
+
+TEST(History, NoiseThatKeepsNineTenthsOfTheNightBeforeIsNoChangeAmongSeriesThatNeverMove) {
+  Chronicle all;
+  double kept = 0;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    kept = 0.9 * kept + 0.01 * wobble(i);
+    record_launch(all, night_with_counts(i, 600 * std::exp(kept)));
+  }
+  EXPECT_TRUE(history_of(std::move(all), {}).changes.empty());
 }
 
 TEST(History, LaunchesOfOneNightAreOnePoint) {

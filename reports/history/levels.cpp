@@ -176,35 +176,37 @@ std::vector<double> without_levels(std::span<const double> values,
   return made;
 }
 
-/// What share of the values counts where each goes with those before it: one over the sum of the
-/// correlations at all lags, those up to the square root of the length, the later the less (Newey
-/// and West, Econometrica 55 (1987) 703). Above 1 where neighbours lie apart, NaN where they differ
-/// by rounding alone.
-double worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
+Worth worth_of(std::span<const double> values, const std::vector<std::size_t>& at) {
   const std::vector<double> left = without_levels(values, at);
   double squares = 0;
   for (const double value : left) squares += value * value;
   const auto n = static_cast<double>(left.size());
   constexpr double kRounding = 1e-6;  // a median is kept with seven digits
-  if (squares <= n * kRounding * kRounding) return kNaN;
+  if (squares <= n * kRounding * kRounding) return {kNaN, kNaN};
   const auto lags = static_cast<std::size_t>(std::sqrt(n));
-  double sum = 1;
+  const double most = 4 * spread_of(left);  // of a distance: a missed step weighs little
+  double sum = 1, apart[2] = {};
   for (std::size_t lag = 1; lag <= lags; ++lag) {
     double products = 0;
     for (std::size_t i = lag; i < left.size(); ++i) products += left[i] * left[i - lag];
+    for (std::size_t i = 2; lag <= 2 && i < left.size(); ++i) {
+      apart[lag - 1] += std::pow(std::min(most, std::abs(left[i] - left[i - lag])), 2);
+    }
     // Each mean that was taken off makes its neighbours look apart by one n-th.
     const double seen = products / squares + static_cast<double>(at.size() + 1) / n;
     sum += 2 * (1 - static_cast<double>(lag) / static_cast<double>(lags + 1)) * seen;
   }
-  constexpr double kLeast = 0.01;
-  return sum > 0 ? std::max(kLeast, 1 / sum) : 1;
+  constexpr double kLeast = 0.01, kMostKept = 0.95, kDeviations = 2;
+  const double kept = apart[0] > 0 ? std::min(kMostKept, apart[1] / apart[0] - 1) : kNaN;
+  return {.lags = sum > 0 ? std::max(kLeast, 1 / sum) : 1,
+          .first = kept <= kDeviations / std::sqrt(n) ? 1 : (1 - kept) / (1 + kept)};
 }
 
 /// The same of one series alone: 1 unless it is below what chance makes of it.
 double worth_alone(std::span<const double> values, const std::vector<std::size_t>& at) {
   constexpr double kDeviations = 2;
   const auto n = static_cast<double>(values.size());
-  const double worth = worth_of(values, at);
+  const double worth = worth_of(values, at).lags;
   const double by_chance = 1 + kDeviations * 2 * std::sqrt(std::sqrt(n) / 3 / n);
   return worth < 1 / by_chance ? worth : 1;
 }
@@ -245,8 +247,8 @@ double newest_step(std::span<const double> values, double floor) {
   return newest - median_of({others.begin(), others.end()});
 }
 
-double worth_of_steady(std::span<const double> values) {
-  return values.size() < kLeastSeries ? 1 : worth_of(without_odd(values), {});
+Worth worth_of_steady(std::span<const double> values) {
+  return values.size() < kLeastSeries ? Worth{} : worth_of(without_odd(values), {});
 }
 
 Changes change_points(std::span<const double> values, double floor, double most_p,

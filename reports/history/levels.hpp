@@ -39,16 +39,27 @@ double strongest_change(std::span<const double> values, double floor);
 /// none of them.
 double newest_step(std::span<const double> values, double floor);
 
+/// What share of the values counts where each goes with those before it; NaN where a series does
+/// not say.
+struct Worth {
+  /// By the correlations at all lags, the later the less (Newey and West, Econometrica 55 (1987)
+  /// 703). Above 1 where neighbors lie apart.
+  double lags = 1;
+  /// By AR(1), whose long memory few lags see, from distances of neighbors and next neighbors
+  /// (Chakar, Lebarbier, Levy-Leduc and Robin, Bernoulli 23 (2017) 1408), which levels hardly move.
+  double first = 1;
+};
+
 struct Changes {
   std::vector<ChangePoint> points;  // ascending
   /// Changes there were but for this: values go with those before them, as of a drift or a season,
   /// also where each level is taken off, and steps as large follow from that alone.
   bool drifts = false;
-  double worth = 1;  // what share of the values counts, where each goes with the one before it
+  Worth worth = {};
 };
 
-/// The same of a series without any change; NaN of one that says nothing, as it never moves.
-double worth_of_steady(std::span<const double> values);
+/// Of a series without any change.
+Worth worth_of_steady(std::span<const double> values);
 
 /// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between
 /// them are at least kLeastLevel long and `floor` apart, and most of each step lies between the

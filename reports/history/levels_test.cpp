@@ -111,9 +111,27 @@ TEST(ChangePoints, AStepInNoiseThatIsFreshEachNightIsNoDrift) {
 TEST(ChangePoints, SeriesThatGoWithTheirPastAreWorthFewerValues) {
   std::vector<double> values(64);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = i / 8 % 2 == 0 ? 0.003 : -0.003;
-  EXPECT_LT(worth_of_steady(values), 0.4);
-  EXPECT_GT(worth_of_steady(stairs(64, {})), 0.6);
-  EXPECT_TRUE(std::isnan(worth_of_steady(std::vector<double>(64, std::log(0.7)))));
+  EXPECT_LT(worth_of_steady(values).lags, 0.4);
+  EXPECT_GT(worth_of_steady(stairs(64, {})).lags, 0.6);
+  EXPECT_TRUE(std::isnan(worth_of_steady(std::vector<double>(64, std::log(0.7))).lags));
+}
+
+TEST(Worth, OfNoiseThatKeepsNineTenthsOfTheNightBeforeIsSmall) {
+  std::vector<double> values = {0};
+  for (std::uint32_t i = 1; i < 60; ++i) values.push_back(0.9 * values.back() + 0.01 * wobble(i));
+  EXPECT_LT(worth_of_steady(values).first, 0.2);
+}
+
+TEST(Worth, OfFreshNoiseIsAll) { EXPECT_EQ(worth_of_steady(stairs(60, {})).first, 1); }
+
+TEST(Worth, OfALevelThatWasMissedIsAll) {
+  EXPECT_EQ(worth_of_steady(stairs(120, {{60, 0.009}})).first, 1);
+}
+
+TEST(Worth, OfACountWithOneExcursionIsNotSaid) {
+  std::vector<double> values(60, std::log(33.0));
+  for (std::size_t i = 20; i < 26; ++i) values[i] = std::log(34.0);
+  EXPECT_TRUE(std::isnan(worth_of_steady(values).first));
 }
 
 }  // namespace
