@@ -39,8 +39,8 @@ TEST(Parameters, OfEveryRowOfTheCatalogueAreShort) {
   std::string_view name;
   for (const Case& which : all_cases())
     for (const Op& op : which.rows({.level = Level::nightly,
-                                    .seed = case_seed(1, which.name),
-                                    .ranks = which.fewest_gpus})) {
+                        .seed = case_seed(1, which.name),
+                        .ranks = which.fewest_gpus})) {
       const std::size_t bytes = parameters_of(op).size();
       if (bytes > longest) longest = bytes, name = which.name;
     }

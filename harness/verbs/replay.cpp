@@ -103,7 +103,7 @@ ExitCode refuse_other(const Replayed& replayed) {
   print_out(replayed.row.run_line + "\n");
   throw UsageError(fmt::format("{}: {}; run the command on stdout instead", replayed.title(),
                                replayed.row.which->expected_error == nullptr
-                                   ? "a GEMM, or a copy between GPUs, is no program"
+                                   ? "a GEMM, a stress, or a copy between GPUs is no program"
                                    : "nothing can be compared behind the error that has to come"));
 }
 

@@ -102,6 +102,7 @@ void run_sm(const Stress& op, Fault fault, const Bytes& memory, std::uint32_t nu
             RunResult& result) {
   const std::vector<TensorMapSpec> maps = stress_maps(op);
   std::vector<StressShape> shapes;
+  shapes.reserve(maps.size());
   for (const TensorMapSpec& map : maps) shapes.push_back(stress_shape(map));
   Bytes slot(kStressBoxBytes + kStressGuardBytes);  // of the boxes, and the guard behind
   for (std::uint32_t i = 0; i < kStressGuardBytes / 4; ++i)

@@ -20,6 +20,7 @@ struct Drawn {
 Drawn drawn(const Stress& op, std::uint64_t seed, std::uint32_t sm, std::uint64_t iteration) {
   const std::vector<TensorMapSpec> maps = stress_maps(op);
   std::vector<StressShape> shapes;
+  shapes.reserve(maps.size());
   for (const TensorMapSpec& map : maps) shapes.push_back(stress_shape(map));
   const StressBox box = stress_draw(shapes.data(), static_cast<std::uint32_t>(shapes.size()),
                                     op.memory_bytes, stress_key(seed, sm, iteration));
