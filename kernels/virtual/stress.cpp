@@ -18,6 +18,8 @@ constexpr std::uint32_t kSickSm = 2, kSickEvery = 25;
 
 using Bytes = std::vector<std::uint8_t>;
 
+constexpr std::uint32_t kBehind = kStressGuardBytes + kStressBoxBytes;  // the guard behind a slot
+
 std::uint32_t word_at(const Bytes& bytes, std::size_t at) {
   std::uint32_t word = 0;
   std::memcpy(&word, bytes.data() + at, sizeof(word));
@@ -42,7 +44,7 @@ std::int64_t address_of(const TensorMapSpec& map, const std::array<std::int64_t,
 void copy_box(const Bytes& memory, const TensorMapSpec& map, const StressBox& box, Bytes& slot) {
   if (map.bulk) {
     const auto from = memory.begin() + static_cast<std::ptrdiff_t>(box.address);
-    std::copy(from, from + map.box[0], slot.begin() + box.offset);
+    std::copy(from, from + map.box[0], slot.begin() + kStressGuardBytes + box.offset);
     return;
   }
   const std::uint32_t element = element_bytes(map.type);
@@ -50,7 +52,7 @@ void copy_box(const Bytes& memory, const TensorMapSpec& map, const StressBox& bo
   std::copy(box.at.begin(), box.at.end(), index.begin());
   for (std::uint32_t e = 0; e < tile_bytes(map) / element; ++e) {
     const std::int64_t from = address_of(map, index);
-    const std::uint32_t to = swizzled(box.offset + e * element, map.swizzle);
+    const std::uint32_t to = kStressGuardBytes + swizzled(box.offset + e * element, map.swizzle);
     for (std::uint32_t byte = 0; byte < element; ++byte)
       slot[to + byte] = from < 0 ? 0 : memory[static_cast<std::size_t>(from) + byte];
     for (std::uint32_t i = 0; i < map.rank; ++i) {
@@ -76,26 +78,32 @@ void check_box(const Stress& op, const StressShape& shape, const StressBox& box,
       for (std::uint32_t j = 0; j < 4; ++j) {
         word.offset = 16 * chunk + 4 * j;
         word.expected = expected[j];
-        word.actual = word_at(slot, box.offset + word.offset);
+        word.actual = word_at(slot, kStressGuardBytes + box.offset + word.offset);
         compare_word(word, sm, result);
       }
     }
   });
   for (std::uint32_t i = 0; i < kStressGuardBytes / 4; ++i) {
-    word.offset = kGuardWord | kGuardBehind | (4 * i);
     word.expected = stress_guard_word(i);
-    word.actual = word_at(slot, kStressBoxBytes + 4 * i);
-    compare_word(word, sm, result);
+    for (const bool behind : {false, true}) {
+      word.offset = kGuardWord | (behind ? kGuardBehind : 0U) | (4 * i);
+      word.actual = word_at(slot, (behind ? kBehind : 0U) + 4 * i);
+      compare_word(word, sm, result);
+    }
   }
   if (sm.wrong_words != before) ++sm.wrong_boxes;
 }
 
-/// What the box at `box` becomes by a fault that shows in it.
-void spoil(const StressShape& shape, const StressBox& box, Fault fault, Bytes& slot) {
-  if (fault == kFaultStressBit) slot[box.offset + shape.bytes / 2] ^= 0x10;
-  if (fault == kFaultStressOverrun) {
-    std::fill_n(slot.begin() + kStressBoxBytes, 16, std::uint8_t{0});
-  }
+/// What the box at `box` becomes by a fault that shows in it; `stale` is what its slot held before.
+void spoil(const StressShape& shape, const StressBox& box, Fault fault, const Bytes& stale,
+           Bytes& slot) {
+  const std::uint32_t middle = kStressGuardBytes + box.offset + shape.bytes / 2;
+  if (fault == kFaultStressBit) slot[middle] ^= 0x10;
+  if (fault == kFaultStressStale)
+    std::copy_n(stale.begin() + middle / 16 * 16, 16, slot.begin() + middle / 16 * 16);
+  if (fault == kFaultStressOverrun) std::fill_n(slot.begin() + kBehind, 16, std::uint8_t{0});
+  if (fault == kFaultStressUnderrun)
+    std::fill_n(slot.begin() + kStressGuardBytes - 16, 16, std::uint8_t{0});
 }
 
 void run_sm(const Stress& op, Fault fault, const Bytes& memory, std::uint32_t number,
@@ -104,9 +112,10 @@ void run_sm(const Stress& op, Fault fault, const Bytes& memory, std::uint32_t nu
   std::vector<StressShape> shapes;
   shapes.reserve(maps.size());
   for (const TensorMapSpec& map : maps) shapes.push_back(stress_shape(map));
-  Bytes slot(kStressBoxBytes + kStressGuardBytes);  // of the boxes, and the guard behind
+  Bytes slot(kBehind + kStressGuardBytes);  // with the guards before and behind it
   for (std::uint32_t i = 0; i < kStressGuardBytes / 4; ++i)
-    put_word(slot, kStressBoxBytes + 4 * i, stress_guard_word(i));
+    for (const std::uint32_t guard : {0U, kBehind})
+      put_word(slot, guard + 4 * i, stress_guard_word(i));
   StressSm sm{.sm = number};
   for (std::uint64_t iteration = 0; iteration < kBoxes; ++iteration) {
     const std::uint64_t key = stress_key(op.seed, number, iteration);
@@ -124,9 +133,10 @@ void run_sm(const Stress& op, Fault fault, const Bytes& memory, std::uint32_t nu
       taken.address ^= 4096;
       taken.at[0] ^= static_cast<std::int32_t>(16 / shapes[box.map].element);
     }
+    const Bytes stale = sick ? slot : Bytes{};
     copy_box(memory, maps[box.map], taken, slot);
-    if (sick) spoil(shapes[box.map], box, fault, slot);
-    if (is_spoiled(op.spoiled, number, key)) slot[box.offset] ^= 1;
+    if (sick) spoil(shapes[box.map], box, fault, stale, slot);
+    if (is_spoiled(op.spoiled, number, key)) slot[kStressGuardBytes + box.offset] ^= 1;
     ++sm.boxes;
     sm.bytes += shapes[box.map].bytes;
     if (op.checked)
@@ -148,6 +158,10 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                  "SM"),
     stress_fault(kFaultStressOverrun, "stress_overrun",
                  "destination: every 25th box writes 16 bytes behind its slot, on one SM"),
+    stress_fault(kFaultStressUnderrun, "stress_underrun",
+                 "destination: every 25th box writes 16 bytes before its slot, on one SM"),
+    stress_fault(kFaultStressStale, "stress_stale",
+                 "data: 16 bytes of every 25th box stay as the slot had them, on one SM"),
     stress_fault(kFaultStressLost, "stress_lost",
                  "completion: a box never completes its barrier, on one SM"),
 });

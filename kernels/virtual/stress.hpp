@@ -17,7 +17,9 @@ Measurement run_virtual_stress(const Stress& op, Fault fault);
 inline constexpr Fault kFaultStressBit{950};
 inline constexpr Fault kFaultStressAddress{951};
 inline constexpr Fault kFaultStressOverrun{952};
-inline constexpr Fault kFaultStressLost{953};
+inline constexpr Fault kFaultStressUnderrun{953};
+inline constexpr Fault kFaultStressStale{954};
+inline constexpr Fault kFaultStressLost{955};
 
 /// All of them, in the order of their values.
 std::span<const FaultInfo> stress_faults();

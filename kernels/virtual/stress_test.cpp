@@ -65,6 +65,18 @@ TEST(Stress, finds_what_is_written_behind_a_slot) {
   EXPECT_EQ(result.wrong_words[0].expected, stress_guard_word(0));
 }
 
+TEST(Stress, finds_what_is_written_before_a_slot) {
+  const RunResult result = result_of(stress_of(StressBoxes::bulk), kFaultStressUnderrun);
+  ASSERT_FALSE(result.wrong_words.empty());
+  EXPECT_EQ(result.wrong_words[0].offset, kGuardWord | (kStressGuardBytes - 16));
+}
+
+TEST(Stress, finds_what_a_box_left_in_its_slot) {
+  const StressSm sick = result_of(stress_of(StressBoxes::swizzled), kFaultStressStale).stress[2];
+  EXPECT_EQ(sick.wrong_boxes, 4U);
+  EXPECT_EQ(sick.wrong_words, 16U);
+}
+
 TEST(Stress, names_the_lost_box_and_counts_those_before_it) {
   const StressSm sick = result_of(stress_of(StressBoxes::mixed), kFaultStressLost).stress[2];
   EXPECT_EQ(sick.lost, 1U);

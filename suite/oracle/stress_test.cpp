@@ -67,6 +67,8 @@ TEST(JudgeStress, FailsItsCase) {
   const Outcome outcome = run_case(*case_named("stress.load"), *device, {.seed = 4});
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_EQ(outcome.rows_failed, 3U);
+  EXPECT_EQ(outcome.sm_rows_run, (std::vector<std::uint32_t>{3, 3, 3, 3}));
+  EXPECT_EQ(outcome.sm_rows_failed, (std::vector<std::uint32_t>{0, 0, 3}));
 }
 
 }  // namespace
