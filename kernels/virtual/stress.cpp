@@ -1,5 +1,5 @@
 // Copies drawn boxes by their coordinates, one element after the other, so that the arithmetic of
-// stress_chunk() is held against one that it shares nothing with.
+// stress_chunk() is compared with one that it shares nothing with.
 #include "kernels/virtual/stress.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace tidemark::kernels {
 /// nothing. One sample, of no time.
 Measurement run_virtual_stress(const Stress& op, Fault fault);
 
-// What can be told to be wrong, each of it rarely and on one SM.
+// The faults of a stress: each shows rarely, and on one SM.
 
 inline constexpr Fault kFaultStressBit{950};
 inline constexpr Fault kFaultStressAddress{951};

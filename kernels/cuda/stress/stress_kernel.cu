@@ -74,7 +74,7 @@ __device__ void issue(const StressLaunch& launch, const Drawn& next, std::uint8_
   const StressBox& box = next.box;
   const CUtensorMap* const map = &launch.maps[box.map];
   std::uint8_t* const to = slot + box.offset;
-  // Releases the description of the box to whoever sees the phase complete.
+  // Releases the description of the box to the threads that wait for this phase.
   (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
                                        next.bytes);
   switch (next.rank) {
@@ -110,7 +110,7 @@ __device__ void produce(const StressLaunch& launch, Shared& shared, std::uint8_t
     const std::uint64_t key = stress_key(launch.seed, sm, base + lane);
     const StressBox box = stress_draw(launch.shapes, launch.map_count, launch.memory_bytes, key);
     const StressShape& shape = launch.shapes[box.map];
-    // Whoever may still look at these places has given back its slot: a round is more than the
+    // The boxes that were described here are checked: a round is more than the
     // ring.
     shared.drawn[(base + lane) % kDrawn] = {
         .box = box,

@@ -15,7 +15,7 @@ struct StressResults {
   StressSm sms[kStressSms];                      // one a CTA; ns is 0 where it left none
   WrongWord wrong[kStressSms][kKeptWrongWords];  // one row a CTA
   std::uint32_t cycles[kStressSms];              // by SM: see launch_stress_latency()
-  std::uint32_t sink;                            // nobody reads it
+  std::uint32_t sink;                            // written, never read
 };
 
 /// What one launch is to do. By value: maps have to be kernel parameters.
