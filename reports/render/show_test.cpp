@@ -437,7 +437,9 @@ TEST(Show, LeavesAsTheyAreParametersThatAreNoProgram) {
   for (const std::string& other :
        {std::string(R"({"op":"tile_load","type":"u8"})"),
         std::string(kProgram.substr(0, kProgram.size() - 1)),
-        std::string(R"({"format":"tidemark-program","steps":{"do":3}})")})
+        std::string(R"({"format":"tidemark-program","steps":{"do":3}})"),
+        std::string(R"({"format":"tidemark-program","maps":[],"steps":[],"payload":{"seed":[[]],)"
+                    R"("inverted":false}})")})
     EXPECT_EQ(shown_row(other), "row 3 " + other);
 }
 

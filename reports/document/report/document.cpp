@@ -95,15 +95,22 @@ std::string ending_of(const ResultRow& result) {
   return how;
 }
 
+/// Throws where it is none: what a stranger nests would else be printed, level by level.
+std::uint64_t count_in(const nlohmann::json& value) {
+  return value.get_ref<const nlohmann::json::number_unsigned_t&>();
+}
+
 /// "u8 rank 2 extent 100x67 box 32x64 swizzle 128B".
 std::string map_words(const nlohmann::json& map) {
   std::string made =
-      fmt::format("{} rank {}", map.at("type").get<std::string>(), map.at("rank").dump());
+      fmt::format("{} rank {}", map.at("type").get<std::string>(), count_in(map.at("rank")));
   for (const char* const name : {"extent", "box"}) {
     made += fmt::format(" {} ", name);
-    for (const auto& size : map.at(name)) made += (made.back() == ' ' ? "" : "x") + size.dump();
+    for (const auto& size : map.at(name))
+      made += fmt::format("{}{}", made.back() == ' ' ? "" : "x", count_in(size));
   }
-  if (map.at("swizzle") != 0) made += fmt::format(" swizzle {}B", map["swizzle"].dump());
+  if (const std::uint64_t swizzle = count_in(map.at("swizzle")); swizzle != 0)
+    made += fmt::format(" swizzle {}B", swizzle);
   for (const char* const kind : {"bulk", "im2col"})
     if (map.contains(kind)) made += fmt::format(" {}", kind);
   return made;
@@ -121,7 +128,7 @@ std::string program_words(const nlohmann::json& program) {
   const nlohmann::json& payload = program.at("payload");
   return fmt::format("{}; {}; {}; seed {}{}", program.value("what", some_of(verbs, 8, "verb")),
                      maps.empty() ? "no map" : some_of(maps, 2, "map"),
-                     plural(program["steps"].size(), "step"), payload.at("seed").dump(),
+                     plural(program["steps"].size(), "step"), count_in(payload.at("seed")),
                      payload.at("inverted").get<bool>() ? "; inverted" : "");
 }
 
@@ -136,7 +143,7 @@ std::string row_words(std::string_view parameters) {
   try {
     const auto row = nlohmann::json::parse(parameters);
     if (!row.contains("program")) return fmt::format("({})", program_words(row));
-    return fmt::format("(rank {} of {}; {})", row.at("rank").dump(), row.at("ranks").dump(),
+    return fmt::format("(rank {} of {}; {})", count_in(row.at("rank")), count_in(row.at("ranks")),
                        program_words(row["program"]));
   } catch (const nlohmann::json::exception&) {
     return std::string(parameters);
