@@ -63,6 +63,7 @@ TEST(Stress, finds_what_is_written_behind_a_slot) {
   ASSERT_FALSE(result.wrong_words.empty());
   EXPECT_EQ(result.wrong_words[0].offset, kGuardWord | kGuardBehind);
   EXPECT_EQ(result.wrong_words[0].expected, stress_guard_word(0));
+  EXPECT_EQ(result.wrong_words[0].in_memory, stress_guard_word(0));
 }
 
 TEST(Stress, finds_what_is_written_before_a_slot) {
