@@ -18,9 +18,9 @@ namespace tidemark::kernels {
 enum class StressBoxes : std::uint8_t {
   bulk,      // cp.async.bulk of 16 KiB from any 128 bytes on
   swizzled,  // rows of 128 bytes with the 128-byte swizzle, 16 KiB a box, one behind the other
-  mixed,     // maps of all ranks, element sizes and swizzles, boxes of 2 to 16 KiB, one in
-          // eight partly outside of its tensor; and bulk copies of 16 and 4,112 bytes from any 16
-          // bytes on
+  // Maps of all ranks, element sizes and swizzles, boxes of 2 to 16 KiB, one in eight partly
+  // outside of its tensor; and bulk copies of 16 and 4,112 bytes from any 16 bytes on.
+  mixed,
 };
 
 constexpr std::string_view name_of(StressBoxes boxes) {

@@ -70,7 +70,7 @@ void compare_word(WrongWord word, StressSm& sm, RunResult& result) {
 }
 
 /// Compares all words of the box and its guard.
-void check_box(const Stress& op, const StressShape& shape, const StressBox& box, const Bytes& slot,
+void check_box(const Stress& op, const StressShape& shape, const StressBox& box, Bytes& slot,
                WrongWord word, StressSm& sm, RunResult& result) {
   const std::uint64_t before = sm.wrong_words;
   with_chunks(shape, box, [&](const auto& expected_of) {
@@ -90,6 +90,8 @@ void check_box(const Stress& op, const StressShape& shape, const StressBox& box,
       word.offset = kGuardWord | (behind ? kGuardBehind : 0U) | (4 * i);
       word.actual = word_at(slot, (behind ? kBehind : 0U) + 4 * i);
       compare_word(word, sm, result);
+      // As on a GPU: else all boxes that follow would be wrong, too.
+      put_word(slot, (behind ? kBehind : 0U) + 4 * i, word.expected);
     }
   }
   if (sm.wrong_words != before) ++sm.wrong_boxes;

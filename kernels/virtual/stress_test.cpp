@@ -70,6 +70,7 @@ TEST(Stress, finds_what_is_written_before_a_slot) {
   const RunResult result = result_of(stress_of(StressBoxes::bulk), kFaultStressUnderrun);
   ASSERT_FALSE(result.wrong_words.empty());
   EXPECT_EQ(result.wrong_words[0].offset, kGuardWord | (kStressGuardBytes - 16));
+  EXPECT_EQ(result.stress[2].wrong_boxes, 4U);
 }
 
 TEST(Stress, finds_what_a_box_left_in_its_slot) {

@@ -110,8 +110,7 @@ __device__ void produce(const StressLaunch& launch, Shared& shared, std::uint8_t
     const std::uint64_t key = stress_key(launch.seed, sm, base + lane);
     const StressBox box = stress_draw(launch.shapes, launch.map_count, launch.memory_bytes, key);
     const StressShape& shape = launch.shapes[box.map];
-    // The boxes that were described here are checked: a round is more than the
-    // ring.
+    // The boxes that were described here are checked: a round is more than the ring.
     shared.drawn[(base + lane) % kDrawn] = {
         .box = box,
         .rank = shape.rank,
