@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 #include "kernels/error.hpp"
 
@@ -65,6 +66,15 @@ StressSm sum_of(const std::vector<StressSm>& sms) {
   return sum;
 }
 
+void compare_digests(std::vector<StressSm>& sms) {
+  std::map<std::uint32_t, std::size_t> counts;
+  for (const StressSm& sm : sms) ++counts[sm.digest];
+  const auto most = std::ranges::max_element(
+      counts, {}, [](const auto& digest_and_count) { return digest_and_count.second; });
+  for (StressSm& sm : sms)
+    if (sm.digest != most->first) ++sm.wrong_products;
+}
+
 std::string stress_note(const std::vector<StressSm>& sms) {
   const StressSm sum = sum_of(sms);
   if (sum.ns == 0) return fmt::format("{} boxes", sum.boxes);
@@ -79,7 +89,14 @@ std::string stress_note(const std::vector<StressSm>& sms) {
                      1e3 * static_cast<double>(sum.cycles) / static_cast<double>(sum.ns));
 }
 
-std::vector<TensorMapSpec> stress_maps(const Stress& op) {
+std::vector<StressShape> stress_shapes(const std::vector<TensorMapSpec>& maps) {
+  std::vector<StressShape> shapes;
+  shapes.reserve(maps.size());
+  for (const TensorMapSpec& map : maps) shapes.push_back(stress_shape(map));
+  return shapes;
+}
+
+std::vector<TensorMapSpec> stress_maps(const Stress& op, std::uint32_t ctas) {
   const std::uint64_t memory = op.memory_bytes;
   constexpr std::uint64_t kUnit = 64 << 10, kMost = std::uint64_t{8} << 30;
   if (memory < 16 * kUnit || memory > kMost || memory % kUnit != 0)
@@ -87,15 +104,30 @@ std::vector<TensorMapSpec> stress_maps(const Stress& op) {
         fmt::format("a stress draws boxes from {} bytes: take a multiple of 64 KiB from 1 "
                     "MiB to 8 GiB",
                     memory));
-  switch (op.boxes) {
-    case StressBoxes::bulk:
-      return {bulk_of(memory, kStressBoxBytes)};
-    case StressBoxes::swizzled:
-      return {over(memory, DataType::u8, Swizzle::b128, {128, 128}, {128})};
-    case StressBoxes::mixed:
-      break;
+  const StressPart last = stress_part(op.copy, ctas - 1, kStressGroups - 1);
+  if (last.begin + last.bytes > memory)
+    throw Error(fmt::format("{} bytes have no part for each of {} CTAs: take {}", memory, ctas,
+                            (last.begin + last.bytes + kUnit - 1) / kUnit * kUnit));
+  // Sums are of whole words, so that none carries into its neighbor.
+  const bool words = op.copy == StressCopy::reduce;
+  const TensorMapSpec swizzled = words
+                                     ? over(memory, DataType::s32, Swizzle::b128, {32, 128}, {32})
+                                     : over(memory, DataType::u8, Swizzle::b128, {128, 128}, {128});
+  if (op.boxes == StressBoxes::bulk) return {bulk_of(memory, kStressBoxBytes)};
+  if (op.boxes == StressBoxes::swizzled) return {swizzled};
+  std::vector<TensorMapSpec> maps = mixed(memory);
+  if (!is_write(op.copy)) return maps;
+  for (TensorMapSpec& map : maps) {
+    const std::uint32_t element = element_bytes(map.type);
+    if (words && element == 4) map.type = DataType::s32;
+    // Stores end with whole 16 bytes, wherever the row does.
+    if (!map.bulk) map.extent[0] -= map.extent[0] % (16 / element);
   }
-  return mixed(memory);
+  if (!words) return maps;
+  std::erase_if(maps,
+                [](const TensorMapSpec& map) { return !map.bulk && map.type != DataType::s32; });
+  maps.push_back(swizzled);
+  return maps;
 }
 
 StressShape stress_shape(const TensorMapSpec& map) {

@@ -20,6 +20,11 @@ inline constexpr Fault kFaultStressOverrun{952};
 inline constexpr Fault kFaultStressUnderrun{953};
 inline constexpr Fault kFaultStressStale{954};
 inline constexpr Fault kFaultStressLost{955};
+inline constexpr Fault kFaultStressMulticast{956};
+inline constexpr Fault kFaultStressWriteLost{957};
+inline constexpr Fault kFaultStressSum{958};
+inline constexpr Fault kFaultStressStray{959};
+inline constexpr Fault kFaultStressProduct{960};
 
 /// All of them, in the order of their values.
 std::span<const FaultInfo> stress_faults();

@@ -36,7 +36,7 @@ TEST_P(AllBoxes, are_found_on_the_sm_that_spoils_them) {
   ASSERT_FALSE(result.wrong_words.empty());
   for (const WrongWord& word : result.wrong_words) {
     EXPECT_EQ(word.sm, 3U);
-    EXPECT_EQ(stress_key(word.seed, word.sm, word.iteration) % 10, 0U);
+    EXPECT_EQ(stress_key(word.seed, word.cta, word.iteration) % 10, 0U);
     EXPECT_EQ(word.expected ^ word.actual, 1U);
   }
 }
@@ -86,20 +86,86 @@ TEST(Stress, names_the_lost_box_and_counts_those_before_it) {
   EXPECT_EQ(sick.boxes, 24U);
 }
 
-TEST(Stress, finds_nothing_where_it_does_not_check) {
+Stress written_by(StressCopy copy, StressBoxes boxes = StressBoxes::mixed) {
+  return {.boxes = boxes, .copy = copy, .memory_bytes = 32 << 20, .seed = 7};
+}
+
+TEST(Stress, stores_are_read_back_and_leave_no_other_word) {
+  const RunResult result = result_of(written_by(StressCopy::store));
+  EXPECT_EQ(sum_of(result.stress).boxes, 4U * 96);
+  EXPECT_TRUE(result.wrong_words.empty());
+}
+
+TEST(Stress, sums_are_taken_off_again_to_the_last_word) {
+  const RunResult result = result_of(written_by(StressCopy::reduce));
+  EXPECT_EQ(sum_of(result.stress).boxes, 4U * 96);
+  EXPECT_TRUE(result.wrong_words.empty());
+}
+
+TEST(Stress, names_the_sm_whose_store_was_lost) {
+  const RunResult result = result_of(written_by(StressCopy::store), kFaultStressWriteLost);
+  EXPECT_EQ(result.stress[2].wrong_boxes, 3U);
+  EXPECT_EQ(sum_of(result.stress).wrong_boxes, 3U);
+}
+
+TEST(Stress, names_the_sm_whose_own_sum_is_wrong) {
+  const RunResult result = result_of(written_by(StressCopy::reduce), kFaultStressWriteLost);
+  ASSERT_FALSE(result.wrong_words.empty());
+  for (const WrongWord& word : result.wrong_words) {
+    EXPECT_EQ(word.sm, 2U);
+    EXPECT_NE(word.iteration & kOfMemory, 0U);
+  }
+}
+
+TEST(Stress, names_no_sm_where_a_sum_of_all_is_wrong) {
+  const RunResult result = result_of(written_by(StressCopy::reduce), kFaultStressSum);
+  ASSERT_FALSE(result.wrong_words.empty());
+  for (const WrongWord& word : result.wrong_words) EXPECT_EQ(word.sm, kNoSm);
+  EXPECT_EQ(sum_of(result.stress).wrong_words, 0U);
+}
+
+TEST(Stress, finds_a_store_to_where_no_sm_stores) {
+  const RunResult result = result_of(written_by(StressCopy::store), kFaultStressStray);
+  ASSERT_EQ(result.wrong_words.size(), 1U);
+  EXPECT_EQ(result.wrong_words[0].iteration, kOfMemory | ((32 << 20) / 4 - 4));
+}
+
+TEST(Stress, finds_a_spoiled_word_in_what_is_added) {
+  Stress op = written_by(StressCopy::reduce);
+  op.spoiled = {.sm = 3, .every = 5};
+  EXPECT_GT(result_of(op).stress[3].wrong_words, 0U);
+}
+
+TEST(Stress, finds_the_cta_that_a_multicast_left_out) {
+  Stress op = stress_of(StressBoxes::swizzled);
+  op.copy = StressCopy::multicast;
+  op.cluster = 2;
+  EXPECT_EQ(sum_of(result_of(op).stress).wrong_words, 0U);
+  const RunResult result = result_of(op, kFaultStressMulticast);
+  EXPECT_EQ(result.stress[2].wrong_boxes, 4U);
+  EXPECT_EQ(sum_of(result.stress).wrong_boxes, 4U);
+}
+
+TEST(Stress, names_the_sm_that_multiplies_otherwise) {
   Stress op = stress_of(StressBoxes::bulk);
-  op.checked = false;
-  EXPECT_EQ(sum_of(result_of(op, kFaultStressBit).stress).wrong_words, 0U);
+  op.products = true;
+  EXPECT_EQ(sum_of(result_of(op).stress).wrong_products, 0U);
+  const RunResult result = result_of(op, kFaultStressProduct);
+  EXPECT_EQ(result.stress[2].wrong_products, 1U);
+  EXPECT_EQ(sum_of(result.stress).wrong_products, 1U);
+}
+
+TEST(Stress, refuses_memory_that_has_no_part_for_each_sm) {
+  EXPECT_THROW((void)stress_maps({.copy = StressCopy::store, .memory_bytes = 1 << 20}, 4), Error);
 }
 
 TEST(Stress, draws_boxes_across_each_edge_of_their_tensors) {
   const Stress op = stress_of(StressBoxes::mixed);
-  std::vector<StressShape> shapes;
-  for (const TensorMapSpec& map : stress_maps(op)) shapes.push_back(stress_shape(map));
+  const std::vector<StressShape> shapes = stress_shapes(stress_maps(op));
   std::uint32_t before = 0, behind = 0, inside = 0;
   for (std::uint64_t i = 0; i < 20'000; ++i) {
     const StressBox box = stress_draw(shapes.data(), static_cast<std::uint32_t>(shapes.size()),
-                                      op.memory_bytes, stress_key(op.seed, 1, i));
+                                      op.memory_bytes, {}, stress_key(op.seed, 1, i));
     const StressShape& shape = shapes[box.map];
     if (!box.outside) ++inside;
     for (std::uint32_t d = 0; d < shape.rank; ++d) {

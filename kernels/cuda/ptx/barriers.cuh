@@ -100,6 +100,12 @@ __device__ __forceinline__ void sync_at_barrier() {
   asm volatile("bar.sync %0, %1;" ::"n"(id), "n"(threads) : "memory");
 }
 
+/// The same of a barrier that is known at run time.
+__device__ __forceinline__ void sync_at_barrier(std::uint32_t id, std::uint32_t threads) {
+  // Without "memory" the compiler may move accesses across the barrier.
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
 /// Comes to barrier `id` and does not wait.
 template <std::uint32_t id, std::uint32_t threads>
 __device__ __forceinline__ void arrive_at_barrier() {

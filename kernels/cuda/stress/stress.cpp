@@ -25,7 +25,7 @@ constexpr std::size_t kLeftFree = std::size_t{256} << 20;      // for other user
 struct StressBuffers {
   DeviceBuffer memory, results;
   StressLaunch launch{};
-  std::uint32_t sms = 0;  // of the GPU
+  std::uint32_t sms = 0, ctas = 0;  // of the GPU; of the last launch
 };
 
 void end_with(Measurement& result, DeviceFault fault, std::int32_t code, std::string note) {
@@ -37,8 +37,9 @@ void end_with(Measurement& result, DeviceFault fault, std::int32_t code, std::st
 /// False, with the refusal in `result`, where the driver refuses a map.
 bool encode_maps(const Stress& op, StressBuffers& buffers, Measurement& result) {
   StressLaunch& launch = buffers.launch;
-  for (const TensorMapSpec& map : stress_maps(op)) {
-    launch.shapes[launch.map_count] = stress_shape(map);
+  const std::vector<TensorMapSpec> maps = stress_maps(op, buffers.sms);
+  std::ranges::copy(stress_shapes(maps), launch.shapes);
+  for (const TensorMapSpec& map : maps) {
     if (!map.bulk) {
       const Encoded encoded = encode(map, buffers.memory.data());
       if (encoded.code != CUDA_SUCCESS) {
@@ -81,17 +82,18 @@ bool take_memory(RowWorkspace& workspace, const Stress& op, StressBuffers& buffe
   launch.memory = buffers.memory.as<std::uint8_t>();
   launch.memory_bytes = op.memory_bytes;
   launch.word_seed = static_cast<std::uint32_t>(op.seed);
+  launch.copy = op.copy;
+  launch.cluster = op.cluster;
   launch.spoiled = op.spoiled;
   launch.results = buffers.results.as<StressResults>();
-  launch_stress_fill(buffers.memory.as<std::uint8_t>(), op.memory_bytes, launch.word_seed,
-                     workspace.stream.get());
+  launch_stress_fill(launch.memory, op.memory_bytes, launch.word_seed, workspace.stream.get());
   return true;
 }
 
 /// Adds what the SMs did in one launch.
 void add_launch(const StressResults& results, const StressBuffers& buffers, RunResult& sums) {
   sums.stress.resize(kStressSms);
-  for (std::uint32_t i = 0; i < buffers.sms; ++i) {
+  for (std::uint32_t i = 0; i < buffers.ctas; ++i) {
     const StressSm& sm = results.sms[i];
     if (sm.ns == 0 || sm.sm >= kStressSms)
       throw Error(fmt::format("CTA {} of a stress left no result", i));
@@ -99,8 +101,14 @@ void add_launch(const StressResults& results, const StressBuffers& buffers, RunR
     const auto kept = std::min<std::uint64_t>(sm.wrong_words, kKeptWrongWords);
     if (sum.wrong_words == 0)
       sums.wrong_words.insert(sums.wrong_words.end(), results.wrong[i], results.wrong[i] + kept);
+    if (sum.products > 0 && sum.digest != sm.digest) ++sum.wrong_products;
     add_to(sum, sm);
   }
+  const auto nobodys =
+      std::min<std::uint64_t>(results.sms[buffers.ctas].wrong_words, kKeptWrongWords);
+  const WrongWord* const first = results.wrong[buffers.ctas];
+  if (std::ranges::find(sums.wrong_words, kNoSm, &WrongWord::sm) == sums.wrong_words.end())
+    sums.wrong_words.insert(sums.wrong_words.end(), first, first + nobodys);
   for (std::uint32_t sm = 0; sm < kStressSms; ++sm)
     if (results.cycles[sm] == kLatencyLost) {
       StressSm lost;
@@ -132,7 +140,7 @@ double nanoseconds(const Event& from, const Event& to) {
   return double{milliseconds} * 1e6;
 }
 
-/// Launch number `number`. False where a kernel did not end.
+/// Launch number `number`. False where no cluster fits or a kernel did not end.
 bool take_sample(RowWorkspace& workspace, StressBuffers& buffers, const Stress& op,
                  std::uint32_t number, const Events& events, Measurement& result) {
   const cudaStream_t stream = workspace.stream.get();
@@ -142,17 +150,28 @@ bool take_sample(RowWorkspace& workspace, StressBuffers& buffers, const Stress& 
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kPlainBytes / op.memory_bytes));
   cuda_check(cudaMemsetAsync(launch.results, 0, sizeof(StressResults), stream),
              "clear the results of a stress");
+  // What a launch before it left wrong is not told again.
+  if (is_write(op.copy))
+    launch_stress_fill(launch.memory, op.memory_bytes, launch.word_seed, stream);
   launch_stress_latency(launch.memory, buffers.sms, launch.results, stream);
   cuda_check(cudaEventRecord(events.read.get(), stream), "record the start of a plain read");
   launch_plain_read(launch.memory, op.memory_bytes, times, &launch.results->sink, buffers.sms,
                     stream);
   cuda_check(cudaEventRecord(events.began.get(), stream), "record the start of a stress");
-  launch_stress(launch, buffers.sms, op.checked, stream);
+  buffers.ctas = launch_stress(launch, buffers.sms, op.products, stream);
   cuda_check(cudaEventRecord(events.ended.get(), stream), "record the end of a stress");
   cuda_check(cudaMemcpyAsync(workspace.host.data(), launch.results, sizeof(StressResults),
                              cudaMemcpyDeviceToHost, stream),
              "read back the results of a stress");
-  if (!wait_for_launch(workspace)) return false;
+  if (!wait_for_launch(workspace)) {
+    end_with(result, DeviceFault::timeout, 0, hung_note());
+    return false;
+  }
+  if (buffers.ctas == 0) {
+    end_with(result, DeviceFault::unsupported, 0,
+             fmt::format("needs clusters of {} CTAs", op.cluster));
+    return false;
+  }
   const auto& results = *workspace.host.as<StressResults>();
   const std::uint64_t before = sum_of(result.last.stress).bytes;
   add_launch(results, buffers, result.last);
@@ -184,8 +203,7 @@ void take_samples(RowWorkspace& workspace, StressBuffers& buffers, const Stress&
   buffers.launch.ns = static_cast<std::uint64_t>(op.seconds / launches * 1e9);
   const Events events;
   for (std::uint32_t i = 0; i < launches; ++i) {
-    if (!take_sample(workspace, buffers, op, i, events, result))
-      return end_with(result, DeviceFault::timeout, 0, hung_note());
+    if (!take_sample(workspace, buffers, op, i, events, result)) return;
     // The next one would wait as long for what is lost.
     if (sum_of(result.last.stress).lost > 0) break;
   }
@@ -193,10 +211,11 @@ void take_samples(RowWorkspace& workspace, StressBuffers& buffers, const Stress&
   if (result.samples.size() > 1) result.samples.erase(result.samples.begin());
 }
 
-/// SMs that did not run are no pass: something else holds their shared memory.
+/// SMs that did not run are no pass: something else holds their shared memory. But clusters leave
+/// some out: those of a GPC that are too few for one.
 void require_all_sms(const StressBuffers& buffers, Measurement& result) {
-  const StressSm sum = sum_of(result.last.stress);
-  if (sum.wrong_words > 0 || sum.lost > 0) return;
+  if (buffers.launch.cluster > 1) return;
+  if (is_wrong(sum_of(result.last.stress))) return;
   const auto ran = std::count_if(result.last.stress.begin(), result.last.stress.end(),
                                  [](const StressSm& sm) { return sm.boxes > 0; });
   if (ran < static_cast<std::ptrdiff_t>(buffers.sms))
@@ -218,6 +237,7 @@ Measurement measure_stress(RowWorkspace& workspace, const Stress& op) {
   // Giving memory back waits for the kernel that uses it, and that one never ends.
   if (workspace.hung) (void)buffers.release();
   std::erase_if(result.last.stress, [](const StressSm& sm) { return sm.ns == 0 && sm.lost == 0; });
+  compare_digests(result.last.stress);
   if (result.fault == DeviceFault::none)
     result.note =
         fmt::format("{}; {:.1f} % of what threads read of the same memory",

@@ -37,7 +37,7 @@ TEST_F(StressOnGpu, EachBoxOfEachKindIsRightOnAllSms) {
     }
 }
 
-// One launch of a tenth of a second, so that the boxes that an SM drew are 0 to boxes - 1.
+// One launch of a tenth of a second, so that the boxes that a CTA drew are 0 to boxes - 1.
 TEST_F(StressOnGpu, EachSpoiledBoxIsFoundOnItsSmAndNoOther) {
   const Stress op{.boxes = StressBoxes::swizzled,
                   .memory_bytes = 24 << 20,
@@ -45,16 +45,69 @@ TEST_F(StressOnGpu, EachSpoiledBoxIsFoundOnItsSmAndNoOther) {
                   .spoiled = {.sm = 5, .every = 1000},
                   .seed = 3};
   const RunResult result = measure(op).last;
+  ASSERT_FALSE(result.wrong_words.empty());
+  const std::uint32_t cta = result.wrong_words[0].cta;
   for (const StressSm& sm : result.stress) {
     std::uint64_t spoiled = 0;
-    for (std::uint64_t i = 0; i < sm.boxes; ++i)
-      if (is_spoiled(op.spoiled, sm.sm, stress_key(stress_launch_seed(op, 0), sm.sm, i))) ++spoiled;
+    for (std::uint64_t i = 0; sm.sm == 5 && i < sm.boxes; ++i)
+      if (is_spoiled(op.spoiled, 5, stress_key(stress_launch_seed(op, 0), cta, i))) ++spoiled;
     EXPECT_EQ(sm.wrong_boxes, spoiled) << sm.sm;
     EXPECT_EQ(sm.wrong_words, spoiled) << sm.sm;
-    EXPECT_EQ(spoiled > 0, sm.sm == 5) << sm.sm;
   }
-  ASSERT_FALSE(result.wrong_words.empty());
   for (const WrongWord& word : result.wrong_words) EXPECT_EQ(word.in_memory, word.expected);
+}
+
+/// Which of the SMs are wrong.
+std::vector<std::uint32_t> wrong_sms(const RunResult& result) {
+  std::vector<std::uint32_t> wrong;
+  for (const StressSm& sm : result.stress)
+    if (is_wrong(sm)) wrong.push_back(sm.sm);
+  return wrong;
+}
+
+TEST_F(StressOnGpu, WritesAreRightAndAWordThatIsSpoiledNamesItsSm) {
+  for (const StressCopy copy : {StressCopy::store, StressCopy::reduce}) {
+    Stress op{.boxes = StressBoxes::mixed,
+              .copy = copy,
+              .memory_bytes = std::uint64_t{2} << 30,
+              .seconds = 0.3,
+              .seed = 5};
+    const RunResult right = measure(op).last;
+    EXPECT_EQ(right.fault, DeviceFault::none) << right.note;
+    EXPECT_TRUE(right.wrong_words.empty()) << name_of(copy);
+    op.spoiled = {.sm = 9, .every = 3000};
+    EXPECT_EQ(wrong_sms(measure(op).last), std::vector<std::uint32_t>{9}) << name_of(copy);
+  }
+}
+
+TEST_F(StressOnGpu, MulticastsBringEveryByteInClustersOfAllSizes) {
+  for (const std::uint32_t cluster : {2U, 3U, 5U, 6U, 7U, 8U, 16U}) {
+    const RunResult result = measure({.boxes = StressBoxes::mixed,
+                                      .copy = StressCopy::multicast,
+                                      .cluster = cluster,
+                                      .memory_bytes = 24 << 20,
+                                      .seconds = 0.2,
+                                      .seed = 5})
+                                 .last;
+    EXPECT_EQ(result.fault, DeviceFault::none) << result.note;
+    EXPECT_EQ(wrong_sms(result), std::vector<std::uint32_t>{}) << cluster;
+    EXPECT_GT(sum_of(result.stress).boxes, 1000U) << cluster;
+  }
+}
+
+TEST_F(StressOnGpu, ProductsBesideLoadsAreTheSameOnAllSmsButTheSpoiledOne) {
+  Stress op{.boxes = StressBoxes::swizzled,
+            .products = true,
+            .memory_bytes = 24 << 20,
+            .seconds = 0.3,
+            .seed = 5};
+  const RunResult right = measure(op).last;
+  EXPECT_EQ(wrong_sms(right), std::vector<std::uint32_t>{});
+  EXPECT_GT(sum_of(right.stress).products, 1000U);
+  op.spoiled = {.sm = 9, .every = 500};
+  const RunResult spoiled = measure(op).last;
+  EXPECT_EQ(wrong_sms(spoiled), std::vector<std::uint32_t>{9});
+  EXPECT_GT(sum_of(spoiled.stress).wrong_products, 0U);
 }
 
 TEST_F(StressOnGpu, SamplesHaveARateAndARoofAndALatency) {

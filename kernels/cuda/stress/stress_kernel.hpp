@@ -12,10 +12,10 @@ namespace tidemark::kernels {
 
 /// What a launch leaves, on the device and on the host.
 struct StressResults {
-  StressSm sms[kStressSms];                      // one a CTA; ns is 0 where it left none
-  WrongWord wrong[kStressSms][kKeptWrongWords];  // one row a CTA
-  std::uint32_t cycles[kStressSms];              // by SM: see launch_stress_latency()
-  std::uint32_t sink;                            // written, never read
+  StressSm sms[kStressSms + 1];  // one a CTA, ns is 0 where it left none; and what is nobody's
+  WrongWord wrong[kStressSms + 1][kKeptWrongWords];  // of each of them
+  std::uint32_t cycles[kStressSms];                  // by SM: see launch_stress_latency()
+  std::uint32_t sink;                                // written, never read
 };
 
 /// What one launch is to do. By value: maps have to be kernel parameters.
@@ -23,8 +23,10 @@ struct StressLaunch {
   CUtensorMap maps[kStressMaps];
   StressShape shapes[kStressMaps];
   std::uint32_t map_count = 0;
+  StressCopy copy = StressCopy::load;
+  std::uint32_t cluster = 1;
   std::uint32_t word_seed = 0;  // of stress_word()
-  const std::uint8_t* memory = nullptr;
+  std::uint8_t* memory = nullptr;
   std::uint64_t memory_bytes = 0;
   std::uint64_t seed = 0;
   std::uint64_t ns = 0;  // each SM draws no box after so long
@@ -36,9 +38,10 @@ struct StressLaunch {
 void launch_stress_fill(std::uint8_t* memory, std::uint64_t bytes, std::uint32_t word_seed,
                         cudaStream_t stream);
 
-/// One CTA on each of `sms` SMs.
-void launch_stress(const StressLaunch& launch, std::uint32_t sms, bool checked,
-                   cudaStream_t stream);
+/// One CTA on each of `sms` SMs; of clusters as many as fit at once, which may be none. Behind a
+/// writing copy all of the memory is compared with what can have been written. How many CTAs.
+std::uint32_t launch_stress(const StressLaunch& launch, std::uint32_t sms, bool products,
+                            cudaStream_t stream);
 
 /// Threads read `bytes` of `memory` `times` times, past L1: what copies are compared with. `sink`
 /// is written where a sum is what it nearly never is.
