@@ -86,7 +86,10 @@ std::string line_of(const Gemm& gemm) {
 
 std::string line_of(const Stress& stress) {
   const Json json{{"op", "stress"},
+                  {"copy", name_of(stress.copy)},
                   {"boxes", name_of(stress.boxes)},
+                  {"cluster", stress.cluster},
+                  {"products", stress.products},
                   {"memory_bytes", stress.memory_bytes},
                   {"seconds", stress.seconds},
                   {"seed", stress.seed}};

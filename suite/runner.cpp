@@ -189,7 +189,7 @@ void count_stressed_sms(const RunResult& result, Outcome& outcome) {
   std::set<std::uint16_t> ran, failed;
   for (const StressSm& sm : result.stress) {
     ran.insert(static_cast<std::uint16_t>(sm.sm));
-    if (sm.wrong_words > 0 || sm.lost > 0) failed.insert(static_cast<std::uint16_t>(sm.sm));
+    if (is_wrong(sm)) failed.insert(static_cast<std::uint16_t>(sm.sm));
   }
   count_sms(ran, outcome.sm_rows_run);
   count_sms(failed, outcome.sm_rows_failed);

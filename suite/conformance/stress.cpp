@@ -16,21 +16,20 @@ namespace {
 constexpr std::uint64_t kHbmBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kL2Bytes = 24 << 20;  // half of what the L2 of an H100 holds
 
-// Where nothing has a rate, the sizes have only to differ.
-constexpr std::uint64_t virtual_bytes(std::uint64_t bytes) {
-  return bytes > kL2Bytes ? 2 << 20 : 1 << 20;
+// Where nothing has a rate, the sizes have only to differ; what is written has a part for each SM.
+constexpr std::uint64_t virtual_bytes(const Stress& op) {
+  if (is_write(op.copy)) return 32 << 20;
+  return op.memory_bytes > kL2Bytes ? 2 << 20 : 1 << 20;
 }
 
-using Boxes = std::pair<StressBoxes, std::uint64_t>;
-
-std::vector<Op> rows(const RunContext& context, std::initializer_list<Boxes> all) {
-  constexpr double kSeconds[] = {0.8, 10, 30};  // by level
+std::vector<Op> rows(const RunContext& context, std::initializer_list<Stress> all) {
+  constexpr double kSeconds[] = {0.4, 4, 30};  // by level
   std::vector<Op> rows;
-  for (const auto& [boxes, bytes] : all)
-    rows.emplace_back(
-        Stress{.boxes = boxes,
-               .memory_bytes = context.device == DeviceKind::cuda ? bytes : virtual_bytes(bytes),
-               .seconds = kSeconds[static_cast<std::size_t>(context.level)]});
+  for (Stress row : all) {
+    row.seconds = kSeconds[static_cast<std::size_t>(context.level)];
+    if (context.device != DeviceKind::cuda) row.memory_bytes = virtual_bytes(row);
+    rows.emplace_back(row);
+  }
   return rows;
 }
 
@@ -47,20 +46,28 @@ Metric metric_of(const Measurement& measurement, std::string name, std::string u
   return metric;
 }
 
+// "swizzled_hbm", "multicast_2_mixed_l2", "loaded_swizzled_hbm".
+std::string rate_name(const Stress& op) {
+  std::string name = op.products ? "loaded_" : "";
+  if (op.copy != StressCopy::load) name += fmt::format("{}_", name_of(op.copy));
+  if (op.cluster > 1) name += fmt::format("{}_", op.cluster);
+  return name + fmt::format("{}_{}", name_of(op.boxes), op.memory_bytes > kL2Bytes ? "hbm" : "l2");
+}
+
 // None of the virtual device, which times nothing. Bulk copies stand beside what threads read of
 // the same memory, and beside the latency of one load alone.
 std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
   if (measurement.samples.front().total_ns == 0) return {};
   const auto& stress = std::get<Stress>(op);
-  const std::string memory = stress.memory_bytes > kL2Bytes ? "hbm" : "l2";
   std::vector<Metric> metrics{
-      metric_of(measurement, fmt::format("{}_{}", name_of(stress.boxes), memory), "GB/s",
+      metric_of(measurement, rate_name(stress), "GB/s",
                 [](const TimedSample& sample) { return sample.bytes / sample.total_ns; })};
   if (stress.boxes != StressBoxes::bulk) return metrics;
+  const bool is_hbm = stress.memory_bytes > kL2Bytes;
   metrics.push_back(
-      metric_of(measurement, "plain_read_" + memory, "GB/s",
+      metric_of(measurement, is_hbm ? "plain_read_hbm" : "plain_read_l2", "GB/s",
                 [](const TimedSample& sample) { return sample.plain_bytes_per_s * 1e-9; }));
-  if (memory == "hbm") return metrics;
+  if (is_hbm) return metrics;
   metrics.push_back(metric_of(measurement, "latency", "cycles",
                               [](const TimedSample& sample) { return sample.cycles; }));
   metrics.back().higher_is_better = false;
@@ -68,7 +75,8 @@ std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
 }
 
 std::vector<Op> bulk_rows(const RunContext& context) {
-  return rows(context, {{StressBoxes::bulk, kHbmBytes}, {StressBoxes::bulk, kL2Bytes}});
+  return rows(context, {{.boxes = StressBoxes::bulk, .memory_bytes = kHbmBytes},
+                        {.boxes = StressBoxes::bulk, .memory_bytes = kL2Bytes}});
 }
 
 const Register kBulk{{
@@ -83,9 +91,9 @@ const Register kBulk{{
 }};
 
 std::vector<Op> load_rows(const RunContext& context) {
-  return rows(context, {{StressBoxes::swizzled, kHbmBytes},
-                        {StressBoxes::swizzled, kL2Bytes},
-                        {StressBoxes::mixed, kHbmBytes}});
+  return rows(context, {{.boxes = StressBoxes::swizzled, .memory_bytes = kHbmBytes},
+                        {.boxes = StressBoxes::swizzled, .memory_bytes = kL2Bytes},
+                        {.boxes = StressBoxes::mixed, .memory_bytes = kHbmBytes}});
 }
 
 const Register kLoad{{
@@ -96,6 +104,82 @@ const Register kLoad{{
     .unit = "GB/s",
     .seconds = 4,
     .rows = load_rows,
+    .metrics = metrics,
+}};
+
+std::vector<Op> loaded_rows(const RunContext& context) {
+  return rows(context,
+              {{.boxes = StressBoxes::swizzled, .products = true, .memory_bytes = kHbmBytes},
+               {.boxes = StressBoxes::mixed, .products = true, .memory_bytes = kL2Bytes}});
+}
+
+const Register kLoaded{{
+    .name = "stress.load_loaded",
+    .claim = "tile loads bring every byte on every SM, and tensor cores multiply right on each, "
+             "while both work as fast as they can: at the power limit",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 9.7.15.5.2 wgmma.mma_async",
+    .unit = "GB/s",
+    .seconds = 3,
+    .rows = loaded_rows,
+    .metrics = metrics,
+}};
+
+std::vector<Op> multicast_rows(const RunContext& context) {
+  const auto row = [](StressBoxes boxes, std::uint32_t cluster) {
+    return Stress{.boxes = boxes,
+                  .copy = StressCopy::multicast,
+                  .cluster = cluster,
+                  .memory_bytes = kL2Bytes};
+  };
+  return rows(context, {row(StressBoxes::swizzled, 2), row(StressBoxes::mixed, 3),
+                        row(StressBoxes::mixed, 8), row(StressBoxes::mixed, 16)});
+}
+
+const Register kMulticast{{
+    .name = "stress.multicast",
+    .claim = "multicast loads and bulk copies bring every byte to every CTA of clusters of 2, 3, 8 "
+             "and 16 while all SMs load as fast as they can",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor, .multicast::cluster",
+    .unit = "GB/s",
+    .seconds = 3,
+    .rows = multicast_rows,
+    .metrics = metrics,
+}};
+
+std::vector<Op> store_rows(const RunContext& context) {
+  return rows(
+      context,
+      {{.boxes = StressBoxes::swizzled, .copy = StressCopy::store, .memory_bytes = kHbmBytes},
+       {.boxes = StressBoxes::mixed, .copy = StressCopy::store, .memory_bytes = kHbmBytes}});
+}
+
+const Register kStore{{
+    .name = "stress.store",
+    .claim = "tile stores and bulk stores of all SMs at once write every byte and no other, as "
+             "loads and threads read it back",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor; 9.7.9.25.4.1 cp.async.bulk",
+    .unit = "GB/s",
+    .seconds = 3,
+    .rows = store_rows,
+    .metrics = metrics,
+}};
+
+std::vector<Op> reduce_rows(const RunContext& context) {
+  return rows(
+      context,
+      {{.boxes = StressBoxes::mixed, .copy = StressCopy::reduce, .memory_bytes = kHbmBytes}});
+}
+
+const Register kReduce{{
+    .name = "stress.reduce",
+    .claim =
+        "integer sums of all SMs in the same words, and of each in words of its own, are exact "
+        "while all add as fast as they can",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.3 cp.reduce.async.bulk.tensor; 9.7.9.25.4.2 "
+             "cp.reduce.async.bulk",
+    .unit = "GB/s",
+    .seconds = 2,
+    .rows = reduce_rows,
     .metrics = metrics,
 }};
 

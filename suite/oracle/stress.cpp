@@ -17,21 +17,22 @@ struct Drawn {
   StressBox box;
 };
 
-Drawn drawn(const Stress& op, std::uint64_t seed, std::uint32_t sm, std::uint64_t iteration) {
+Drawn drawn(const Stress& op, std::uint64_t seed, std::uint32_t cta, std::uint64_t iteration) {
   const std::vector<TensorMapSpec> maps = stress_maps(op);
-  std::vector<StressShape> shapes;
-  shapes.reserve(maps.size());
-  for (const TensorMapSpec& map : maps) shapes.push_back(stress_shape(map));
-  const StressBox box = stress_draw(shapes.data(), static_cast<std::uint32_t>(shapes.size()),
-                                    op.memory_bytes, stress_key(seed, sm, iteration));
+  const std::vector<StressShape> shapes = stress_shapes(maps);
+  const StressBox box =
+      stress_draw(shapes.data(), static_cast<std::uint32_t>(shapes.size()), op.memory_bytes,
+                  stress_part(op.copy, cta, iteration), stress_key(seed, cta, iteration));
   return {.map = maps[box.map], .box = box};
 }
 
-std::string words_of(const Drawn& drawn) {
+std::string words_of(const Stress& op, const Drawn& drawn) {
   const TensorMapSpec& map = drawn.map;
-  if (map.bulk) return fmt::format("bulk copy of {} bytes at {}", map.box[0], drawn.box.address);
+  if (map.bulk)
+    return fmt::format("bulk {} of {} bytes at {}", name_of(op.copy), map.box[0],
+                       drawn.box.address);
   const auto end = static_cast<std::ptrdiff_t>(map.rank);
-  return fmt::format("box {} of {}, swizzle {}, at ({})",
+  return fmt::format("{} of box {} of {}, swizzle {}, at ({})", name_of(op.copy),
                      fmt::join(map.box.begin(), map.box.begin() + end, "x"), name_of(map.type),
                      swizzle_bytes(map.swizzle),
                      fmt::join(drawn.box.at.begin(), drawn.box.at.begin() + end, ", "));
@@ -54,8 +55,9 @@ Miscompare miscompare(std::uint32_t row, const char* what, std::string text) {
 
 Miscompare lost_box(const Stress& op, const StressSm& sm, std::uint32_t row) {
   const bool alone = sm.lost_iteration == kLoneLoad;
-  const std::string box = alone ? "a load of 16 bytes, alone on its SM,"
-                                : words_of(drawn(op, sm.lost_seed, sm.sm, sm.lost_iteration)) + ",";
+  const std::string box =
+      alone ? "a load of 16 bytes, alone on its SM,"
+            : words_of(op, drawn(op, sm.lost_seed, sm.lost_cta, sm.lost_iteration)) + ",";
   return miscompare(row, "stress: lost box",
                     fmt::format("SM {}: {} never came; {} boxes did", sm.sm, box, sm.boxes));
 }
@@ -68,16 +70,30 @@ std::string boxes_wrong(const StressSm& sm) {
   return words;
 }
 
+/// A word that is wrong in memory when all copies are done.
+Miscompare wrong_memory(const std::string& whose, const WrongWord& word, std::uint32_t row) {
+  const std::uint64_t address = 4 * (word.iteration & ~kOfMemory);
+  Miscompare wrong = miscompare(
+      row, "stress: memory",
+      fmt::format("{}; in memory at the end, byte {}: {:#010x}, which no right copy leaves", whose,
+                  address, word.actual));
+  wrong.first_offset = address;
+  wrong.expected = word.expected;
+  wrong.actual = word.actual;
+  return wrong;
+}
+
 /// The first wrong word stands for all of its SM.
 Miscompare wrong_words(const Stress& op, const StressSm& sm, const WrongWord& word,
                        std::uint32_t row) {
-  const Drawn box = drawn(op, word.seed, word.sm, word.iteration);
+  if ((word.iteration & kOfMemory) != 0) return wrong_memory(boxes_wrong(sm), word, row);
+  const Drawn box = drawn(op, word.seed, word.cta, word.iteration);
   const bool guard = (word.offset & kGuardWord) != 0;
   const bool of_memory = word.in_memory == word.actual;
   Miscompare wrong =
       miscompare(row, guard ? "stress: guard" : "stress: box",
                  fmt::format("{}; first {}, {}: expected {:#010x}, got {:#010x}{}", boxes_wrong(sm),
-                             words_of(box), place_of(word.offset), word.expected, word.actual,
+                             words_of(op, box), place_of(word.offset), word.expected, word.actual,
                              of_memory ? ", which is what the memory itself holds" : ""));
   std::copy(box.box.at.begin(), box.box.at.end(), wrong.coordinate.begin());
   wrong.first_offset = word.offset & ~(kGuardWord | kGuardBehind);
@@ -99,7 +115,14 @@ std::vector<Miscompare> compare(const Stress& op, const RunResult& result, std::
     else if (sm.wrong_words > 0)
       found.push_back(miscompare(row, "stress: box", boxes_wrong(sm)));
     if (sm.lost > 0) found.push_back(lost_box(op, sm, row));
+    if (sm.wrong_products > 0)
+      found.push_back(miscompare(row, "stress: product",
+                                 fmt::format("SM {}: {} of {} products of tensor cores wrong",
+                                             sm.sm, sm.wrong_products, sm.products)));
   }
+  const auto nobodys = std::ranges::find(result.wrong_words, kNoSm, &WrongWord::sm);
+  if (nobodys != result.wrong_words.end())
+    found.push_back(wrong_memory("words that no SM or that all SMs write", *nobodys, row));
   if (sum_of(result.stress).boxes == 0)
     found.push_back(miscompare(row, "stress: box", "no SM checked a box"));
   return found;

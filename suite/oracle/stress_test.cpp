@@ -11,9 +11,9 @@ namespace {
 
 constexpr Stress kMixed{.boxes = StressBoxes::mixed, .memory_bytes = 1 << 20, .seed = 5};
 
-std::vector<Miscompare> found_with(const char* fault) {
+std::vector<Miscompare> found_with(const char* fault, const Stress& op = kMixed) {
   const auto device = make_device(DeviceKind::virtual_device, kernels::fault_named(fault));
-  return compare(kMixed, device->run(kMixed), 3);
+  return compare(op, device->run(op), 3);
 }
 
 TEST(JudgeStress, NamesTheSmAndTheFirstWrongWord) {
@@ -49,6 +49,37 @@ TEST(JudgeStress, TellsWrongMemoryFromAWrongCopy) {
   const std::string of_memory = compare(kMixed, result, 0).at(0).text;
   EXPECT_GT(of_memory.size(), of_copy.size());
   EXPECT_EQ(of_memory.substr(0, of_copy.size()), of_copy);
+}
+
+TEST(JudgeStress, NamesTheSmWhoseSumsAreWrongInMemory) {
+  const std::vector<Miscompare> found =
+      found_with("stress_write_lost", {.boxes = StressBoxes::mixed,
+                                       .copy = StressCopy::reduce,
+                                       .memory_bytes = 32 << 20,
+                                       .seed = 5});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "stress: memory");
+  EXPECT_EQ(found[0].text.substr(0, 5), "SM 2:");
+}
+
+TEST(JudgeStress, NamesNoSmWhereNobodyOrEverybodyWrites) {
+  const std::vector<Miscompare> found = found_with("stress_stray", {.boxes = StressBoxes::mixed,
+                                                                    .copy = StressCopy::store,
+                                                                    .memory_bytes = 32 << 20,
+                                                                    .seed = 5});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "stress: memory");
+  EXPECT_EQ(found[0].first_offset, (32U << 20) - 16);
+  EXPECT_EQ(found[0].text.find("SM 2"), std::string::npos);
+}
+
+TEST(JudgeStress, NamesTheSmThatMultipliesOtherwise) {
+  Stress op = kMixed;
+  op.products = true;
+  const std::vector<Miscompare> found = found_with("stress_product", op);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "stress: product");
+  EXPECT_EQ(found[0].text.substr(0, 5), "SM 2:");
 }
 
 TEST(JudgeStress, IsNoPassWhereNoSmCheckedABox) {
