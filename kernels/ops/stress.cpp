@@ -68,11 +68,12 @@ StressSm sum_of(const std::vector<StressSm>& sms) {
 
 void compare_digests(std::vector<StressSm>& sms) {
   std::map<std::uint32_t, std::size_t> counts;
-  for (const StressSm& sm : sms) ++counts[sm.digest];
+  for (const StressSm& sm : sms)
+    if (sm.products > 0) ++counts[sm.digest];
   const auto most = std::ranges::max_element(
       counts, {}, [](const auto& digest_and_count) { return digest_and_count.second; });
   for (StressSm& sm : sms)
-    if (sm.digest != most->first) ++sm.wrong_products;
+    if (sm.products > 0 && sm.digest != most->first) ++sm.wrong_products;
 }
 
 std::string stress_note(const std::vector<StressSm>& sms) {

@@ -35,8 +35,8 @@ enum class StressCopy : std::uint8_t {
   // Words of the SM's own, others for each box, stored to a part of the memory that nobody else
   // writes, and read back by another load or by threads, in turn.
   store,
-  // Words added to what memory holds, and by the next copy taken off again, in turn where all SMs
-  // do it at once and where only this one does: at the end memory is as it was.
+  // Words added to what memory holds, and by the next copy taken off again: three times where only
+  // this SM does it, once where all do. At the end memory is as it was.
   reduce,
 };
 
@@ -75,17 +75,22 @@ struct Stress {
 struct StressSm {
   std::uint32_t sm = 0;
   std::uint32_t lost = 0;  // boxes that did not come within a bounded wait; the SM stops with one
-  std::uint64_t boxes = 0, bytes = 0;  // that came, and were compared
+  std::uint64_t boxes = 0, bytes = 0;  // that came, or were written
   std::uint64_t wrong_boxes = 0, wrong_words = 0;
   std::uint64_t ns = 0, cycles = 0;  // from its first draw until its last box was compared
+  // Cycles of a load of 16 bytes alone on its SM, the mean over kLatencyLoads places; of launches
+  // the fewest; 0: unknown.
+  std::uint32_t latency = 0;
   std::uint64_t lost_seed = 0, lost_iteration = 0;  // of stress_key(): the lost box
   std::uint32_t lost_cta = 0;
-  std::uint32_t digest = 0;                        // of the first product; 0: none
-  std::uint64_t products = 0, wrong_products = 0;  // those that differ from the first
+  std::uint32_t digest = 0;  // of the first product; 0: none
+  // Of one warp: 16 x 128 sums. And those that differ from the first.
+  std::uint64_t products = 0, wrong_products = 0;
 
   friend bool operator==(const StressSm&, const StressSm&) = default;
 };
 
+inline constexpr std::uint32_t kLatencyLoads = 256;
 /// StressSm::lost_iteration of the load whose latency is measured.
 inline constexpr std::uint64_t kLoneLoad = ~std::uint64_t{0};
 /// WrongWord::sm of words that all SMs wrote: whose they are nobody knows.
@@ -108,6 +113,7 @@ inline constexpr std::uint32_t kKeptWrongWords = 64;
 inline constexpr std::uint64_t kOfMemory = std::uint64_t{1} << 63;
 inline constexpr std::uint32_t kGuardWord = 1U << 31, kGuardBehind = 1U << 30;
 
+inline constexpr std::uint64_t kStressL2Bytes = 24 << 20;   // half of what the L2 of an H100 holds
 inline constexpr std::uint32_t kStressMaps = 12;            // at most
 inline constexpr std::uint32_t kStressBoxBytes = 16 << 10;  // of a box, at most; a slot has as many
 inline constexpr std::uint32_t kStressGuardBytes = 2 << 10;  // between slots
@@ -169,7 +175,7 @@ inline constexpr std::uint32_t kStressPartBytes = 5 << 18;  // what each box of 
 constexpr StressPart stress_part(StressCopy copy, std::uint32_t cta, std::uint64_t iteration) {
   if (!is_write(copy)) return {};
   std::uint64_t part = cta * kStressGroups + iteration % kStressGroups;
-  if (copy == StressCopy::reduce) part = iteration / (2 * kStressGroups) % 2 == 0 ? 1 + cta : 0;
+  if (copy == StressCopy::reduce) part = iteration / (2 * kStressGroups) % 4 == 3 ? 0 : 1 + cta;
   return {.begin = part * kStressPartBytes, .bytes = kStressPartBytes};
 }
 
@@ -179,16 +185,28 @@ constexpr std::uint32_t stress_writer(StressCopy copy, std::uint32_t index) {
   return copy == StressCopy::store ? part / kStressGroups : part == 0 ? kNoSm : part - 1;
 }
 
-/// What stress_word() takes beside the index for the words of a stored box: one more than the boxes
-/// that its group of threads stored before.
+/// Odd: a stored word that one bit is wrong of is not one of another box.
+inline constexpr std::uint32_t kStoredFactor = 2246822519U;
+
+/// What stress_word() takes beside the index for the words of a stored box: by its number among
+/// those of its group of threads, from 1 on.
 constexpr std::uint32_t stored_seed(std::uint32_t seed, std::uint64_t iteration) {
-  return seed + 1 + static_cast<std::uint32_t>(iteration / kStressGroups);
+  return seed + kStoredFactor * (1 + static_cast<std::uint32_t>(iteration / kStressGroups));
 }
 
 /// Whether a word of the memory, `filled` at first, can be `word` when its writer has done `boxes`.
 constexpr bool stress_may_leave(StressCopy copy, std::uint32_t filled, std::uint32_t word,
                                 std::uint64_t boxes) {
-  return copy == StressCopy::store ? word - filled <= boxes : word == filled;
+  constexpr std::uint32_t kInverse = 3066638151U;
+  static_assert(kInverse * kStoredFactor == 1);
+  if (copy == StressCopy::store) return (word - filled) * kInverse <= boxes;
+  return word == filled;
+}
+
+/// Whether threads take off what this reduction's group added with the one before: a copy that is
+/// wrong each time alike takes its own faults off again.
+constexpr bool is_taken_off_by_threads(std::uint64_t iteration) {
+  return iteration / kStressGroups % 8 == 1;  // in the part of the CTA, one time in three
 }
 
 /// The number of the box that a reduction adds and the next one of its group takes off again.
@@ -363,6 +381,8 @@ constexpr void add_to(StressSm& all, const StressSm& more) {
   all.bytes += more.bytes;
   all.wrong_boxes += more.wrong_boxes;
   all.wrong_words += more.wrong_words;
+  if (all.latency == 0 || (more.latency != 0 && more.latency < all.latency))
+    all.latency = more.latency;
   all.ns += more.ns;
   all.cycles += more.cycles;
 }

@@ -23,8 +23,9 @@ inline constexpr Fault kFaultStressLost{955};
 inline constexpr Fault kFaultStressMulticast{956};
 inline constexpr Fault kFaultStressWriteLost{957};
 inline constexpr Fault kFaultStressSum{958};
-inline constexpr Fault kFaultStressStray{959};
-inline constexpr Fault kFaultStressProduct{960};
+inline constexpr Fault kFaultStressClip{959};
+inline constexpr Fault kFaultStressStray{960};
+inline constexpr Fault kFaultStressProduct{961};
 
 /// All of them, in the order of their values.
 std::span<const FaultInfo> stress_faults();

@@ -117,6 +117,22 @@ TEST(Stress, names_the_sm_whose_own_sum_is_wrong) {
   }
 }
 
+TEST(Stress, finds_sums_that_are_wrong_alike_each_time) {
+  const RunResult result = result_of(written_by(StressCopy::reduce), kFaultStressClip);
+  EXPECT_GT(result.stress[2].wrong_words, 0U);
+  EXPECT_EQ(result.stress[1].wrong_words, 0U);
+}
+
+// Each bit of a word that CTA 1 stored as the 77th of its group.
+TEST(Stress, accepts_no_stored_word_of_which_a_bit_is_wrong) {
+  const std::uint32_t filled = stress_word(12'345, 7);
+  const std::uint32_t stored = stress_word(12'345, stored_seed(7, 76 * kStressGroups));
+  EXPECT_TRUE(stress_may_leave(StressCopy::store, filled, stored, 77));
+  EXPECT_FALSE(stress_may_leave(StressCopy::store, filled, stored, 76));
+  for (std::uint32_t bit = 0; bit < 32; ++bit)
+    EXPECT_FALSE(stress_may_leave(StressCopy::store, filled, stored ^ (1U << bit), 100'000)) << bit;
+}
+
 TEST(Stress, names_no_sm_where_a_sum_of_all_is_wrong) {
   const RunResult result = result_of(written_by(StressCopy::reduce), kFaultStressSum);
   ASSERT_FALSE(result.wrong_words.empty());

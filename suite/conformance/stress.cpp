@@ -14,12 +14,11 @@ namespace tidemark::suite {
 namespace {
 
 constexpr std::uint64_t kHbmBytes = std::uint64_t{2} << 30;
-constexpr std::uint64_t kL2Bytes = 24 << 20;  // half of what the L2 of an H100 holds
 
 // Where nothing has a rate, the sizes have only to differ; what is written has a part for each SM.
 constexpr std::uint64_t virtual_bytes(const Stress& op) {
   if (is_write(op.copy)) return 32 << 20;
-  return op.memory_bytes > kL2Bytes ? 2 << 20 : 1 << 20;
+  return op.memory_bytes > kStressL2Bytes ? 2 << 20 : 1 << 20;
 }
 
 std::vector<Op> rows(const RunContext& context, std::initializer_list<Stress> all) {
@@ -51,7 +50,8 @@ std::string rate_name(const Stress& op) {
   std::string name = op.products ? "loaded_" : "";
   if (op.copy != StressCopy::load) name += fmt::format("{}_", name_of(op.copy));
   if (op.cluster > 1) name += fmt::format("{}_", op.cluster);
-  return name + fmt::format("{}_{}", name_of(op.boxes), op.memory_bytes > kL2Bytes ? "hbm" : "l2");
+  return name +
+         fmt::format("{}_{}", name_of(op.boxes), op.memory_bytes > kStressL2Bytes ? "hbm" : "l2");
 }
 
 // None of the virtual device, which times nothing. Bulk copies stand beside what threads read of
@@ -63,7 +63,7 @@ std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
       metric_of(measurement, rate_name(stress), "GB/s",
                 [](const TimedSample& sample) { return sample.bytes / sample.total_ns; })};
   if (stress.boxes != StressBoxes::bulk) return metrics;
-  const bool is_hbm = stress.memory_bytes > kL2Bytes;
+  const bool is_hbm = stress.memory_bytes > kStressL2Bytes;
   metrics.push_back(
       metric_of(measurement, is_hbm ? "plain_read_hbm" : "plain_read_l2", "GB/s",
                 [](const TimedSample& sample) { return sample.plain_bytes_per_s * 1e-9; }));
@@ -76,7 +76,7 @@ std::vector<Metric> metrics(const Op& op, const Measurement& measurement) {
 
 std::vector<Op> bulk_rows(const RunContext& context) {
   return rows(context, {{.boxes = StressBoxes::bulk, .memory_bytes = kHbmBytes},
-                        {.boxes = StressBoxes::bulk, .memory_bytes = kL2Bytes}});
+                        {.boxes = StressBoxes::bulk, .memory_bytes = kStressL2Bytes}});
 }
 
 const Register kBulk{{
@@ -92,7 +92,7 @@ const Register kBulk{{
 
 std::vector<Op> load_rows(const RunContext& context) {
   return rows(context, {{.boxes = StressBoxes::swizzled, .memory_bytes = kHbmBytes},
-                        {.boxes = StressBoxes::swizzled, .memory_bytes = kL2Bytes},
+                        {.boxes = StressBoxes::swizzled, .memory_bytes = kStressL2Bytes},
                         {.boxes = StressBoxes::mixed, .memory_bytes = kHbmBytes}});
 }
 
@@ -110,7 +110,7 @@ const Register kLoad{{
 std::vector<Op> loaded_rows(const RunContext& context) {
   return rows(context,
               {{.boxes = StressBoxes::swizzled, .products = true, .memory_bytes = kHbmBytes},
-               {.boxes = StressBoxes::mixed, .products = true, .memory_bytes = kL2Bytes}});
+               {.boxes = StressBoxes::mixed, .products = true, .memory_bytes = kStressL2Bytes}});
 }
 
 const Register kLoaded{{
@@ -129,7 +129,7 @@ std::vector<Op> multicast_rows(const RunContext& context) {
     return Stress{.boxes = boxes,
                   .copy = StressCopy::multicast,
                   .cluster = cluster,
-                  .memory_bytes = kL2Bytes};
+                  .memory_bytes = kStressL2Bytes};
   };
   return rows(context, {row(StressBoxes::swizzled, 2), row(StressBoxes::mixed, 3),
                         row(StressBoxes::mixed, 8), row(StressBoxes::mixed, 16)});

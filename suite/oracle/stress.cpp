@@ -86,7 +86,11 @@ Miscompare wrong_memory(const std::string& whose, const WrongWord& word, std::ui
 /// The first wrong word stands for all of its SM.
 Miscompare wrong_words(const Stress& op, const StressSm& sm, const WrongWord& word,
                        std::uint32_t row) {
-  if ((word.iteration & kOfMemory) != 0) return wrong_memory(boxes_wrong(sm), word, row);
+  if ((word.iteration & kOfMemory) != 0)
+    return wrong_memory(fmt::format("SM {}: {} wrong words, its own or of an SM that wrote astray, "
+                                    "where it alone writes",
+                                    sm.sm, sm.wrong_words),
+                        word, row);
   const Drawn box = drawn(op, word.seed, word.cta, word.iteration);
   const bool guard = (word.offset & kGuardWord) != 0;
   const bool of_memory = word.in_memory == word.actual;

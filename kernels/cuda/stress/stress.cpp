@@ -86,7 +86,8 @@ bool take_memory(RowWorkspace& workspace, const Stress& op, StressBuffers& buffe
   launch.cluster = op.cluster;
   launch.spoiled = op.spoiled;
   launch.results = buffers.results.as<StressResults>();
-  launch_stress_fill(launch.memory, op.memory_bytes, launch.word_seed, workspace.stream.get());
+  if (!is_write(op.copy))  // else before each launch
+    launch_stress_fill(launch.memory, op.memory_bytes, launch.word_seed, workspace.stream.get());
   return true;
 }
 
@@ -109,14 +110,12 @@ void add_launch(const StressResults& results, const StressBuffers& buffers, RunR
   const WrongWord* const first = results.wrong[buffers.ctas];
   if (std::ranges::find(sums.wrong_words, kNoSm, &WrongWord::sm) == sums.wrong_words.end())
     sums.wrong_words.insert(sums.wrong_words.end(), first, first + nobodys);
-  for (std::uint32_t sm = 0; sm < kStressSms; ++sm)
-    if (results.cycles[sm] == kLatencyLost) {
-      StressSm lost;
-      lost.sm = sm;
-      lost.lost = 1;
-      lost.lost_iteration = kLoneLoad;
-      add_to(sums.stress[sm], lost);
-    }
+  for (std::uint32_t sm = 0; sm < kStressSms; ++sm) {
+    if (results.cycles[sm] == 0) continue;
+    StressSm alone{.sm = sm, .latency = results.cycles[sm]};
+    if (alone.latency == kLatencyLost) alone = {.sm = sm, .lost = 1, .lost_iteration = kLoneLoad};
+    add_to(sums.stress[sm], alone);
+  }
 }
 
 /// Cycles, the mean of all SMs.
@@ -160,6 +159,7 @@ bool take_sample(RowWorkspace& workspace, StressBuffers& buffers, const Stress& 
   cuda_check(cudaEventRecord(events.began.get(), stream), "record the start of a stress");
   buffers.ctas = launch_stress(launch, buffers.sms, op.products, stream);
   cuda_check(cudaEventRecord(events.ended.get(), stream), "record the end of a stress");
+  if (is_write(op.copy)) launch_stress_scan(launch, buffers.ctas, stream);
   cuda_check(cudaMemcpyAsync(workspace.host.data(), launch.results, sizeof(StressResults),
                              cudaMemcpyDeviceToHost, stream),
              "read back the results of a stress");
@@ -215,7 +215,7 @@ void take_samples(RowWorkspace& workspace, StressBuffers& buffers, const Stress&
 /// some out: those of a GPC that are too few for one.
 void require_all_sms(const StressBuffers& buffers, Measurement& result) {
   if (buffers.launch.cluster > 1) return;
-  if (is_wrong(sum_of(result.last.stress))) return;
+  if (is_wrong(sum_of(result.last.stress)) || !result.last.wrong_words.empty()) return;
   const auto ran = std::count_if(result.last.stress.begin(), result.last.stress.end(),
                                  [](const StressSm& sm) { return sm.boxes > 0; });
   if (ran < static_cast<std::ptrdiff_t>(buffers.sms))

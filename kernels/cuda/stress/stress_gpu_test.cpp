@@ -119,6 +119,10 @@ TEST_F(StressOnGpu, SamplesHaveARateAndARoofAndALatency) {
     EXPECT_GT(sample.plain_bytes_per_s, 0);
     EXPECT_GT(sample.cycles, 100);
   }
+  for (const StressSm& sm : measurement.last.stress) {
+    EXPECT_GT(sm.latency, 100U) << sm.sm;
+    EXPECT_LT(sm.latency, 2000U) << sm.sm;
+  }
 }
 
 }  // namespace

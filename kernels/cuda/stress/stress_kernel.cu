@@ -52,7 +52,7 @@ struct Mode {
     return (window() + 1023) / 1024 * 1024 + (products ? kStages * kStageBytes : 0);
   }
   constexpr std::uint32_t threads() const {
-    return kGroupsEnd + (products ? kProductThreads : 0) + kWarp;
+    return kGroupsEnd + (products ? kProductThreads : 0) + (writes ? 0 : kWarp);
   }
 };
 static_assert(kStressSlots == Mode{}.slots());
@@ -63,8 +63,7 @@ struct Shared {
   unsigned long long wrong_here[kDrawn];  // 1 + iteration of the last wrong box there
   StressSm done;
   std::uint64_t end;            // the round that is the last, once the cluster knows
-  std::uint32_t kept;           // wrong words, or that would have been
-  std::uint32_t stop;           // a box was lost
+  std::uint64_t announced;      // boxes whose copies were issued
   std::uint32_t lost[kGroups];  // to the group
   std::uint32_t ended;          // a group has no more boxes
   std::uint32_t multiplies[2];  // the next product, too; by its number
@@ -218,6 +217,7 @@ __device__ void produce(const StressLaunch& launch, Shared& shared, std::uint8_t
         (void)ptx::mbarrier_arrive(&shared.full[slot]);
       } else {
         announce(next, &shared.full[slot]);
+        *static_cast<volatile std::uint64_t*>(&shared.announced) = base + i + 1;
         if (!kMode.clusters || (base + i) % launch.cluster == rank)
           issue_load(launch, next, slot_in(window, slot), &shared.full[slot], ctas);
       }
@@ -241,10 +241,10 @@ __device__ __noinline__ void note_wrong(const StressLaunch& launch, Shared& shar
                                         Compared compared, std::uint32_t offset,
                                         std::uint32_t expected, std::uint32_t actual) {
   const std::uint64_t iteration = compared.iteration;
-  atomicAdd(reinterpret_cast<unsigned long long*>(&shared.done.wrong_words), 1ULL);
+  const std::uint64_t kept =
+      atomicAdd(reinterpret_cast<unsigned long long*>(&shared.done.wrong_words), 1ULL);
   if (atomicExch(&shared.wrong_here[iteration % kDrawn], iteration + 1) != iteration + 1)
     atomicAdd(reinterpret_cast<unsigned long long*>(&shared.done.wrong_boxes), 1ULL);
-  const std::uint32_t kept = atomicAdd(&shared.kept, 1U);
   if (kept >= kKeptWrongWords) return;
   // Where the memory itself is wrong, no copy is to blame.
   const std::uint32_t index = stress_index(expected, compared.seed);
@@ -319,8 +319,7 @@ __device__ void check_box(const StressLaunch& launch, Shared& shared, std::uint8
 
 /// Tells of the first box that was lost on this SM: what follows it does not come either.
 __device__ void note_lost(const StressLaunch& launch, Shared& shared, std::uint64_t iteration) {
-  if (atomicExch(&shared.stop, 1U) != 0) return;
-  shared.done.lost = 1;
+  if (atomicExch(&shared.done.lost, 1U) != 0) return;
   shared.done.lost_seed = launch.seed;
   shared.done.lost_iteration = iteration;
   shared.done.lost_cta = drawing_cta(launch);
@@ -355,7 +354,9 @@ __device__ void consume(const StressLaunch& launch, Shared& shared, std::uint8_t
   for (;; iteration += kGroups) {
     // Together: lanes that saw the box would else wait for those that did not.
     if (!__all_sync(~0U, wait<kScope>(&shared.full[slot], parity))) {
-      if (lane % kWarp == 0) note_lost(launch, shared, iteration);
+      // Behind a lost box others wait for boxes that nobody issued.
+      if (lane % kWarp == 0 && iteration < now(shared.announced))
+        note_lost(launch, shared, iteration);
       break;
     }
     const Drawn& drawn = shared.drawn[iteration % kDrawn];
@@ -392,6 +393,17 @@ __device__ void make_box(const StressLaunch& launch, const Drawn& drawn, std::ui
       *reinterpret_cast<uint4*>(slot + drawn.box.offset + 16 * chunk) =
           make_uint4(words[0], words[1], words[2], words[3]);
     }
+  });
+}
+
+/// Takes the words of an added box off again, by all threads of a group.
+__device__ void take_off(const StressLaunch& launch, const Drawn& drawn, std::uint32_t lane) {
+  const StressShape shape = launch.shapes[drawn.box.map];
+  auto* const memory = reinterpret_cast<std::uint32_t*>(launch.memory);
+  with_chunks(shape, drawn.box, [&](const auto& words_of) {
+    for (std::uint32_t chunk = lane; chunk < drawn.bytes / 16; chunk += kGroupThreads)
+      for (const std::uint32_t word : words_of(launch.word_seed, chunk))
+        atomicAdd(memory + stress_index(word, launch.word_seed), 0U - word);
   });
 }
 
@@ -441,13 +453,17 @@ __device__ void write_boxes(const StressLaunch& launch, Shared& shared, std::uin
     sync_at_barrier(1 + group, kGroupThreads);
     Drawn drawn = shared.drawn[group];
     if (drawn.last) break;
+    bytes += drawn.bytes;
+    if (again && is_taken_off_by_threads(iteration) && !drawn.box.outside) {
+      take_off(launch, drawn, lane);
+      continue;
+    }
     const std::uint32_t seed = adds ? launch.word_seed : stored_seed(launch.word_seed, iteration);
     make_box(launch, drawn, from, seed, again, lane);
     // Without it the copy may carry off what was in the slot before, or what memory is written with
     // may come in front of the reads of the last box.
     ptx::fence_proxy_async();
     sync_at_barrier(1 + group, kGroupThreads);
-    bytes += drawn.bytes;
     if (lane == 0) {
       issue_write(launch, drawn, from);
       ptx::cp_async_bulk_commit_group();
@@ -541,7 +557,8 @@ __device__ void prepare(const StressLaunch& launch, Shared& shared, std::uint8_t
   shared.done = {};
   shared.done.sm = ptx::get_sreg_smid();
   shared.end = ~0ULL;
-  shared.kept = shared.stop = shared.ended = 0;
+  shared.announced = 0;
+  shared.ended = 0;
 }
 
 template <Mode kMode>
@@ -579,7 +596,7 @@ __global__ void __launch_bounds__(Mode{kWrites, kClusters, kProducts}.threads(),
     produce<kMode>(launch, shared, window, sm);
   }
   // A copy in flight to the memory of a CTA that has ended would hit the next one's.
-  if (now(shared.stop) != 0) quiesce(10'000'000);
+  if (now(shared.done.lost) != 0) quiesce(10'000'000);
   // Also of those that others of the cluster issued.
   sync_all<kMode>();
   if (threadIdx.x != 0) return;
@@ -639,24 +656,24 @@ __global__ void latency(const std::uint8_t* memory, StressResults* results) {
   ptx::mbarrier_init(&barrier, 1);
   // Without it a copy may complete on a barrier that the async proxy has not seen initialized.
   ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
-  std::uint32_t fewest = kLatencyLost;
-  for (std::uint32_t i = 0; i < kLatencyLoads; ++i) {
+  std::uint64_t cycles = 0;
+  bool lost = false;
+  for (std::uint32_t i = 0; i < 2 * kLatencyLoads && !lost; ++i) {
+    // All over the first MiB: near slices of L2 and far ones. The first time it comes to L2.
+    const std::uint32_t place = (i % kLatencyLoads * kStressFactor) >> 12 & ~15U;
     (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
                                          &barrier, 16);
     const long long began = clock64();
-    bulk_load(to, memory, 16, &barrier);
+    bulk_load(to, memory + place, 16, &barrier);
     bool came = false;
     for (std::uint32_t tries = 0; !came && tries < 10'000; ++tries)
       came = ptx::mbarrier_test_wait_parity(&barrier, i % 2);
-    const auto took = static_cast<std::uint32_t>(clock64() - began);
-    if (!came && !wait(&barrier, i % 2)) {
-      fewest = kLatencyLost;
-      quiesce(10'000'000);
-      break;
-    }
-    fewest = took < fewest ? took : fewest;
+    if (i >= kLatencyLoads) cycles += static_cast<std::uint64_t>(clock64() - began);
+    lost = !came && !wait(&barrier, i % 2);
   }
-  results->cycles[ptx::get_sreg_smid()] = fewest;
+  if (lost) quiesce(10'000'000);
+  results->cycles[ptx::get_sreg_smid()] =
+      lost ? kLatencyLost : static_cast<std::uint32_t>(cycles / kLatencyLoads);
 }
 
 }  // namespace
@@ -711,10 +728,12 @@ std::uint32_t launch_stress(const StressLaunch& launch, std::uint32_t sms, bool 
   if (!is_write(launch.copy))
     return products ? launch_mode<Mode{.products = true}>(launch, sms, stream)
                     : launch_mode<Mode{}>(launch, sms, stream);
-  const std::uint32_t ctas = launch_mode<Mode{.writes = true}>(launch, sms, stream);
+  return launch_mode<Mode{.writes = true}>(launch, sms, stream);
+}
+
+void launch_stress_scan(const StressLaunch& launch, std::uint32_t ctas, cudaStream_t stream) {
   stress_scan<<<1056, 256, 0, stream>>>(launch, ctas);
   cuda_check(cudaGetLastError(), "launch the scan of a stress");
-  return ctas;
 }
 
 void launch_plain_read(const std::uint8_t* memory, std::uint64_t bytes, std::uint32_t times,

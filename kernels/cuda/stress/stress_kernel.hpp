@@ -38,10 +38,12 @@ struct StressLaunch {
 void launch_stress_fill(std::uint8_t* memory, std::uint64_t bytes, std::uint32_t word_seed,
                         cudaStream_t stream);
 
-/// One CTA on each of `sms` SMs; of clusters as many as fit at once, which may be none. Behind a
-/// writing copy all of the memory is compared with what can have been written. How many CTAs.
+/// One CTA on each of `sms` SMs; of clusters as many as fit at once, which may be none. How many.
 std::uint32_t launch_stress(const StressLaunch& launch, std::uint32_t sms, bool products,
                             cudaStream_t stream);
+
+/// Behind a writing copy of so many CTAs: compares all of the memory with what they can have left.
+void launch_stress_scan(const StressLaunch& launch, std::uint32_t ctas, cudaStream_t stream);
 
 /// Threads read `bytes` of `memory` `times` times, past L1: what copies are compared with. `sink`
 /// is written where a sum is what it nearly never is.
@@ -49,11 +51,9 @@ void launch_plain_read(const std::uint8_t* memory, std::uint64_t bytes, std::uin
                        std::uint32_t* sink, std::uint32_t sms, cudaStream_t stream);
 
 /// On each SM one thread times kLatencyLoads loads of 16 bytes that L2 holds, one after the other.
-/// `results->cycles` become the fewest that one took from its issue until it was seen, kLatencyLost
-/// where one never came.
+/// `results->cycles` become the mean from issue until seen, kLatencyLost where one never came.
 void launch_stress_latency(const std::uint8_t* memory, std::uint32_t sms, StressResults* results,
                            cudaStream_t stream);
-inline constexpr std::uint32_t kLatencyLoads = 64;
 inline constexpr std::uint32_t kLatencyLost = ~0U;
 
 }  // namespace tidemark::kernels
