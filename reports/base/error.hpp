@@ -1,9 +1,12 @@
 // The exception of reports/: a file cannot be read or written, or is not what it says.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace tidemark::reports {
 
@@ -20,9 +23,13 @@ class UnfitFile : public ReportError {
 };
 
 /// Throws ReportError of one line; `hint` says what to do.
-[[noreturn]] void refuse(const std::string& path, std::string_view what, std::string_view hint);
+[[noreturn]] inline void refuse(const std::string& path, std::string_view what,
+                                std::string_view hint) {
+  // An empty path would leave a line that begins with nothing.
+  throw ReportError(fmt::format("{}: {}; {}", path.empty() ? "''" : path, what, hint));
+}
 
 /// What the system says of an errno: "No space left on device".
-std::string error_text(int error);
+inline std::string error_text(int error) { return std::generic_category().message(error); }
 
 }  // namespace tidemark::reports
