@@ -1,7 +1,11 @@
 // Reports that somebody names, and what is known beside them.
 #include "harness/command_line/given_report.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "harness/base/output.hpp"
 #include "suite/case.hpp"
@@ -19,6 +23,22 @@ Report given_report(const std::string& path) {
     said = true;
   }
   return report;
+}
+
+// One row of formats() is one option; the terminal has none.
+
+void add_formats(CLI::App& verb, std::string_view& chosen,
+                 const std::vector<std::pair<std::string_view, std::string_view>>& details,
+                 std::vector<CLI::Option*> excluded) {
+  for (const Format& format : reports::formats().subspan(1)) {
+    std::string meaning(format.meaning);
+    for (const auto& [name, detail] : details)
+      if (name == format.name) meaning += fmt::format(": {}", detail);
+    CLI::Option* const option = verb.add_flag_callback(
+        fmt::format("--{}", format.name), [&chosen, &format] { chosen = format.name; }, meaning);
+    for (CLI::Option* other : excluded) option->excludes(other);
+    excluded.push_back(option);
+  }
 }
 
 // Looks a case up for its steps.

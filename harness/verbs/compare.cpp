@@ -1,11 +1,10 @@
 // tidemark compare: compares reports of launches before a change with those after it.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct TypedCompare {
   std::vector<std::string> files, base, fresh, fail_on, allow;
   std::string explain, policy, references, pair = "uuid";
   std::optional<double> floor_percent;
-  Format as = Format::terminal;
+  std::string_view format = kTerminal;
   bool all = false, no_color = false;
 };
 
@@ -118,11 +117,12 @@ std::string shown(const Comparison& comparison, const TypedCompare& typed,
                   const std::set<std::string>& fail_on) {
   const std::uint32_t columns = terminal_columns(ShowOptions{}.columns);
   if (!typed.explain.empty()) return explain_case(comparison, typed.explain, columns);
-  return show_comparison(comparison, {.colour = colour_wanted(typed.no_color),
-                                      .all = typed.all,
-                                      .format = typed.as,
-                                      .columns = columns,
-                                      .fail_on = fail_on});
+  return show_comparison(comparison,
+                         {.colour = colour_wanted(typed.no_color),
+                          .all = typed.all,
+                          .columns = columns,
+                          .fail_on = fail_on},
+                         typed.format);
 }
 
 ExitCode compare(TypedCompare typed) {
@@ -179,22 +179,11 @@ void add_compare(CLI::App& app, Action& chosen) {
       ->type_name("FILE");
   verb->add_option("--pair", typed->pair, "GPUs are the same by uuid or by number")
       ->type_name("uuid|number");
-  constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
-      {"--json", Format::json, "As JSON"},
-      {"--md", Format::markdown, "As Markdown of less than 60 kB, for a comment"},
-      {"--csv", Format::csv, "As CSV: a line a case and GPU, then a line a metric"},
-      {"--junit", Format::junit,
-       "As JUnit XML: a test a kind of finding and a test a case; what --fail-on names fails"},
-      {"--html", Format::html,
-       "As one HTML page that needs nothing else: tidemark compare a.h5 b.h5 --html > c.html"},
-  }};
-  std::vector<CLI::Option*> formats = {explain};
-  for (const auto& [name, as, meaning] : kFormats) {
-    CLI::Option* const option = verb->add_flag_callback(
-        name, [typed, as = as] { typed->as = as; }, meaning);
-    for (CLI::Option* other : formats) option->excludes(other);
-    formats.push_back(option);
-  }
+  add_formats(*verb, typed->format,
+              {{"csv", "a line a case and GPU, then a line a metric"},
+               {"junit", "a test a kind of finding and a test a case; what --fail-on names fails"},
+               {"html", "tidemark compare a.h5 b.h5 --html > c.html"}},
+              {explain});
   verb->add_flag("--all", typed->all,
                  "Also what did not change, and every list in full (terminal, HTML)");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");

@@ -1,12 +1,11 @@
 // tidemark history: every metric and case over the reports of a folder.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ struct TypedHistory {
   std::vector<std::string> places;
   std::string pair = "uuid";
   double floor_percent = 1;
-  Format as = Format::terminal;
+  std::string_view format = kTerminal;
   bool all = false, no_color = false;
 };
 
@@ -108,14 +107,13 @@ ExitCode history(const TypedHistory& typed) {
   const std::vector<std::string> files = files_of(typed.places);
   ShowOptions options{.colour = colour_wanted(typed.no_color),
                       .all = typed.all,
-                      .format = typed.as,
                       .columns = terminal_columns(ShowOptions{}.columns)};
   Chronicle read = read_all(files, pair_by, options.refused);
   if (read.launches.empty())
     throw UsageError(fmt::format("no report in {} ({} looked at); give a folder that holds some",
                                  fmt::join(typed.places, ", "), plural(files.size(), "file")));
   const History made = history_of(std::move(read), {.floor = floor});
-  print_out(show_history(made, options));
+  print_out(show_history(made, options, typed.format));
   return ExitCode::ok;
 }
 
@@ -129,22 +127,10 @@ void add_history(CLI::App& app, Action& chosen) {
                    "Folders of reports (*.h5 in them and in their folders), or reports")
       ->required()
       ->type_name("DIR");
-  constexpr std::array<std::tuple<const char*, Format, const char*>, 5> kFormats = {{
-      {"--json", Format::json, "As JSON"},
-      {"--md", Format::markdown, "As Markdown of less than 60 kB, for a comment"},
-      {"--csv", Format::csv,
-       "As CSV: a line a launch, metric and GPU, then a line a launch and case"},
-      {"--junit", Format::junit, "As JUnit XML: a test a case, as the newest launches left it"},
-      {"--html", Format::html,
-       "As one HTML page that needs nothing else: tidemark history nightly/ --html > history.html"},
-  }};
-  std::vector<CLI::Option*> formats;
-  for (const auto& [name, as, meaning] : kFormats) {
-    CLI::Option* const option = verb->add_flag_callback(
-        name, [typed, as = as] { typed->as = as; }, meaning);
-    for (CLI::Option* other : formats) option->excludes(other);
-    formats.push_back(option);
-  }
+  add_formats(*verb, typed->format,
+              {{"csv", "a line a launch, metric and GPU, then a line a launch and case"},
+               {"junit", "a test a case, as the newest launches left it"},
+               {"html", "tidemark history nightly/ --html > history.html"}});
   verb->add_option("--floor", typed->floor_percent,
                    "Least change of speed that is told, percent (1)")
       ->transform(without_percent_sign)

@@ -1,10 +1,8 @@
 // tidemark show: prints a report.
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -23,16 +21,8 @@ namespace {
 struct TypedShow {
   std::string file;
   bool all = false, notes = false, no_color = false;
-  Format format = Format::terminal;
+  std::string_view format = kTerminal;
 };
-
-constexpr std::array<std::pair<const char*, Format>, 5> kShowFormats = {{
-    {"--json", Format::json},
-    {"--md", Format::markdown},
-    {"--csv", Format::csv},
-    {"--junit", Format::junit},
-    {"--html", Format::html},
-}};
 
 std::string replay_command(const Report& report, const std::string& file, std::uint32_t result) {
   if (!has_program(report, result)) return "";
@@ -46,15 +36,16 @@ ExitCode show_file(const TypedShow& typed) {
         "'{}' is a folder, not a report; of a launch's journals 'tidemark recover' makes one",
         typed.file));
   const Report report = given_report(typed.file);
-  print_out(show(report, {.colour = colour_wanted(typed.no_color),
-                          .all = typed.all,
-                          .notes = typed.notes,
-                          .format = typed.format,
-                          .columns = terminal_columns(ShowOptions{}.columns),
-                          .beside = printed_beside,
-                          .replayed_by = [&](std::uint32_t result) {
-                            return replay_command(report, typed.file, result);
-                          }}));
+  print_out(
+      show(report,
+           {.colour = colour_wanted(typed.no_color),
+            .all = typed.all,
+            .notes = typed.notes,
+            .columns = terminal_columns(ShowOptions{}.columns),
+            .beside = printed_beside,
+            .replayed_by =
+                [&](std::uint32_t result) { return replay_command(report, typed.file, result); }},
+           typed.format));
   return ExitCode::ok;
 }
 
@@ -65,20 +56,10 @@ void add_show(CLI::App& app, Action& chosen) {
   verb->footer("tidemark show night.h5");
   auto typed = std::make_shared<TypedShow>();
   verb->add_option("file", typed->file, "The report")->required()->type_name("FILE");
-  constexpr std::array kMeanings = {
-      "As JSON", "As Markdown of less than 60 kB, for a comment",
-      "As CSV: a line a result, or each of its metrics",
-      "As JUnit XML: a suite a node; a virtual run is skipped",
-      "As one HTML page that needs nothing else: tidemark show night.h5 --html > night.html"};
-  std::vector<CLI::Option*> formats;
-  for (std::size_t i = 0; i < kShowFormats.size(); ++i) {
-    const char* const name = kShowFormats[i].first;
-    const Format format = kShowFormats[i].second;
-    CLI::Option* const option = verb->add_flag_callback(
-        name, [typed, format] { typed->format = format; }, kMeanings[i]);
-    for (CLI::Option* other : formats) option->excludes(other);
-    formats.push_back(option);
-  }
+  add_formats(*verb, typed->format,
+              {{"csv", "a line a result, or each of its metrics"},
+               {"junit", "a suite a node; a virtual run is skipped"},
+               {"html", "tidemark show night.h5 --html > night.html"}});
   verb->add_flag("--all", typed->all, "Passes too, and every list in full (terminal, HTML)");
   verb->add_flag("--notes", typed->notes,
                  "What cases recorded, one by one; none of it is judged (terminal)");

@@ -61,7 +61,7 @@ TEST(Behaviour, ThatDiffersFromLaunchToLaunchAnywayIsNotJudgedAndNamed) {
       compare_launches(that_noted({"x", "y"}, false), that_noted({"z", "z"}, true), {});
   EXPECT_FALSE(is_changed(varies));
   EXPECT_TRUE(has(show_comparison(varies, {}), "note: behaviour.example noted something else"));
-  EXPECT_EQ(nlohmann::json::parse(comparison_json(varies))["behaviours_unjudged"],
+  EXPECT_EQ(nlohmann::json::parse(show_comparison(varies, {}, "json"))["behaviours_unjudged"],
             nlohmann::json::array({"behaviour.example"}));
 }
 

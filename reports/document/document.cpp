@@ -1,11 +1,10 @@
-// What a verb has to say, before any format: sentences, findings, tables, charts and tests.
+// What a verb has to say, before any format: sentences, findings, tables and charts.
 #include "reports/document/document.hpp"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <stdexcept>
 
 #include "reports/base/words.hpp"
 
@@ -30,36 +29,6 @@ Line waiver_line(const std::string& text, bool attention) {
           .heading = kHeading.size(),
           .tone = attention ? Tone::warn : Tone::none,
           .indent = 5};
-}
-
-Sheet::Sheet(std::string_view columns) : csv_(fmt::format("{}\n", columns)) {
-  for (std::size_t at = 0; at <= columns.size(); at += columns_.back().size() + 1) {
-    columns_.push_back(columns.substr(at, columns.find(',', at) - at));
-  }
-  clear();
-}
-
-std::string& Sheet::field(std::string_view column) {
-  for (std::size_t tried = 0; columns_[next_ % columns_.size()] != column; ++tried, ++next_) {
-    if (tried == columns_.size()) throw std::logic_error(fmt::format("no column {}", column));
-  }
-  return line_[next_++ % columns_.size()];
-}
-
-Sheet& Sheet::set(std::string_view column, std::string_view text) {
-  field(column) = for_csv(text);
-  return *this;
-}
-
-void Sheet::clear() { line_.assign(columns_.size(), {}); }
-
-void Sheet::add_line() { csv_ += fmt::format("{}\n", fmt::join(line_, ",")); }
-
-void skip_virtual(TestCase& made) {
-  const std::string there =
-      made.outcome == TestOutcome::passed && made.message.empty() ? "as before" : made.message;
-  made.outcome = TestOutcome::skipped;
-  made.message = "VIRTUAL device, nothing was measured on a GPU; there: " + there;
 }
 
 std::vector<Heading> headings(std::initializer_list<std::string_view> texts) {

@@ -1,9 +1,6 @@
-// What a verb has to say, before any format: sentences, findings, tables, charts and tests.
+// What a verb has to say, before any format: sentences, findings, tables and charts.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -133,8 +130,6 @@ struct LineChart {
 
 // How a verb is asked to show something.
 
-enum class Format : std::uint8_t { terminal, json, markdown, csv, junit, html };
-
 /// What a metric is printed beside. A report does not hold it: it follows from the metric's name.
 struct PrintedBeside {
   std::string over = {};          // the metric of the same case that the gain is over; empty: none
@@ -146,7 +141,6 @@ struct ShowOptions {
   bool colour = false;
   bool all = false;    // what passed and stayed the same too, and nothing capped; terminal and HTML
   bool notes = false;  // what cases recorded, one by one
-  Format format = Format::terminal;
   std::uint32_t columns = 100;  // of the terminal
   /// Of a case and one of its metrics; terminal only. Without it nothing is printed beside.
   std::function<PrintedBeside(std::string_view, std::string_view)> beside = {};
@@ -159,59 +153,6 @@ struct ShowOptions {
   /// How many of a list to make.
   std::size_t most(std::size_t many) const { return all ? static_cast<std::size_t>(-1) : many; }
 };
-
-// What a verb found, line by line: for spreadsheets.
-
-/// One table as CSV. A line has what was set of it, also for an earlier line; all else is empty.
-class Sheet {
- public:
-  /// `columns`: with commas between.
-  explicit Sheet(std::string_view columns);
-
-  Sheet& set(std::string_view column, std::string_view text);
-  /// NaN is empty.
-  template <class Number>
-  Sheet& set_number(std::string_view column, Number value, std::string_view format = "{}") {
-    const bool finite = std::isfinite(static_cast<double>(value));
-    field(column) = finite ? fmt::format(fmt::runtime(format), value) : std::string();
-    return *this;
-  }
-  void clear();
-  void add_line();
-
-  /// Its first line names the columns.
-  const std::string& csv() const { return csv_; }
-
- private:
-  std::string& field(std::string_view column);
-
-  std::vector<std::string_view> columns_;
-  std::vector<std::string> line_;
-  std::size_t next_ = 0;  // where the column that is set next stands, as a rule
-  std::string csv_;
-};
-
-// What a verb found, as tests: for CI systems.
-
-enum class TestOutcome : std::uint8_t { passed, failed, error, skipped };
-
-struct TestCase {
-  std::string class_name = {}, name = {};
-  double seconds = 0;  // NaN and less than 0 are written as 0: readers want a number
-  TestOutcome outcome = TestOutcome::passed;
-  std::string type = {};     // of what is not passed: "hang"
-  std::string message = {};  // the same: one line
-  std::string text = {};     // the same: lines, for failed and error
-};
-
-struct TestSuite {
-  std::string name = {}, hostname = {}, timestamp = {};  // ISO 8601 without a zone
-  std::vector<std::pair<std::string, std::string>> properties = {};
-  std::vector<TestCase> cases = {};
-};
-
-/// Nothing of the virtual device is a pass of a GPU, and nothing of it fails.
-void skip_virtual(TestCase& made);
 
 // What a verb has to say, before any format: sentences, findings, tables and charts in sections.
 // `show`, `compare` and `history` build one; reports/render/ has a renderer each format.

@@ -14,14 +14,12 @@
 namespace tidemark::reports {
 namespace {
 
-std::string markdown(const History& history, ShowOptions options = {}) {
-  options.format = Format::markdown;
-  return show_history(history, options);
+std::string markdown(const History& history, const ShowOptions& options = {}) {
+  return show_history(history, options, "md");
 }
 
-std::string junit(const History& history, ShowOptions options = {}) {
-  options.format = Format::junit;
-  return show_history(history, options);
+std::string junit(const History& history, const ShowOptions& options = {}) {
+  return show_history(history, options, "junit");
 }
 
 /// A step at night 12; zfill.corner fails from night 15 on, zfill.whole was skipped in all.

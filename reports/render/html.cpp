@@ -224,8 +224,8 @@ std::string head_of(const Document& document) {
 
 }  // namespace
 
-std::string html_of(const Document& whole, bool all) {
-  const Document document = for_reader(whole, kOnPage, all);
+std::string html_of(const Document& whole, const ShowOptions& options) {
+  const Document document = for_reader(whole, kOnPage, options.all);
   std::string body = head_of(document);
   for (const Section& section : document.sections) {
     if (section.blocks.empty()) continue;
@@ -250,12 +250,6 @@ std::string html_of(const Document& whole, bool all) {
 </html>
 )",
       kPageStyleHash, kPageScriptHash, for_html(document.window), kPageStyle, body, kPageScript);
-}
-
-std::string rendered(const Document& document, const ShowOptions& options) {
-  if (options.format == Format::html) return html_of(document, options.all);
-  return options.format == Format::markdown ? markdown_of(document)
-                                            : terminal_of(document, options);
 }
 
 }  // namespace tidemark::reports

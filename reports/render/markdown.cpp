@@ -135,7 +135,7 @@ void put_one(Part&, const Chart&) {}
 
 }  // namespace
 
-std::string markdown_of(const Document& whole) {
+std::string markdown_of(const Document& whole, const ShowOptions&) {
   const Document document = for_reader(whole, kInReview);
   MarkdownPage page;
   const std::string is_virtual = document.is_virtual ? " (VIRTUAL)" : "";

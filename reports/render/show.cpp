@@ -2,11 +2,11 @@
 #include "reports/render/show.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <array>
-#include <cmath>
+#include <stdexcept>
 
 #include "reports/base/words.hpp"
-#include "reports/document/report/document.hpp"
 
 namespace tidemark::reports {
 
@@ -92,24 +92,51 @@ std::string xml_of(const TestSuite& suite, std::size_t id) {
   return made + "  </testsuite>\n";
 }
 
-}  // namespace
-
-std::string junit_of(const std::string& name, const std::vector<TestSuite>& suites) {
+/// For the CI systems that read it. Text is escaped here and may hold anything.
+std::string junit_of(const Views& views, const ShowOptions&) {
+  const std::vector<TestSuite> suites = views.tests();
   Counts all;
   for (const TestSuite& suite : suites) {
     for (const TestCase& one : suite.cases) add(all, one);
   }
   std::string made = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-  made += fmt::format("<testsuites name=\"{}\" {}>\n", for_html(name), attributes_of(all, true));
+  made +=
+      fmt::format("<testsuites name=\"{}\" {}>\n", for_html(views.name), attributes_of(all, true));
   for (std::size_t i = 0; i < suites.size(); ++i) made += xml_of(suites[i], i);
   return made + "</testsuites>\n";
 }
 
-std::string show(const Report& report, const ShowOptions& options) {
-  if (options.format == Format::json) return json_of(report);
-  if (options.format == Format::csv) return csv_of(report);
-  if (options.format == Format::junit) return junit_of("tidemark", tests_of(report, options));
-  return rendered(document_of(report, options), options);
+// Names of reports are bytes: what is no UTF-8 must not be an exception. Escaped to ASCII, so that
+// JSON shown on a terminal cannot drive it.
+std::string json_of(const Views& views, const ShowOptions&) {
+  constexpr auto kReplace = OrderedJson::error_handler_t::replace;
+  return views.json().dump(views.json_indent, ' ', true, kReplace) + "\n";
+}
+
+std::string csv_of(const Views& views, const ShowOptions&) { return views.sheet().csv(); }
+
+template <std::string (*of)(const Document&, const ShowOptions&)>
+std::string for_people(const Views& views, const ShowOptions& options) {
+  return of(views.document(), options);
+}
+
+}  // namespace
+
+std::span<const Format> formats() {
+  static constexpr Format kFormats[] = {
+      {kTerminal, "", for_people<terminal_of>},
+      {"json", "As JSON", json_of},
+      {"md", "As Markdown of less than 60 kB, for a comment", for_people<markdown_of>},
+      {"csv", "As CSV", csv_of},
+      {"junit", "As JUnit XML", junit_of},
+      {"html", "As one HTML page that needs nothing else", for_people<html_of>}};
+  return kFormats;
+}
+
+std::string written(const Views& views, const ShowOptions& options, std::string_view format) {
+  const auto at = std::ranges::find(formats(), format, &Format::name);
+  if (at == formats().end()) throw std::logic_error(fmt::format("no format {}", format));
+  return at->write(views, options);
 }
 
 std::string show_metrics(const Report& report, const ShowOptions& options) {
@@ -117,26 +144,9 @@ std::string show_metrics(const Report& report, const ShowOptions& options) {
   return text.empty() ? "" : "\n" + text;
 }
 
-std::string show_comparison(const Comparison& comparison, const ShowOptions& options) {
-  if (options.format == Format::json) return comparison_json(comparison);
-  if (options.format == Format::csv) return comparison_csv(comparison);
-  if (options.format == Format::junit) {
-    return junit_of("tidemark compare", tests_of(comparison, options.fail_on));
-  }
-  return rendered(document_of(comparison, options), options);
-}
-
 std::string explain_case(const Comparison& comparison, std::string_view name,
                          std::uint32_t columns) {
   return terminal_of(explanation_of(comparison, name), {.columns = columns});
-}
-
-std::string show_history(const History& history, const ShowOptions& options) {
-  if (options.format == Format::json) return history_json(history, options);
-  if (options.format == Format::csv) return history_csv(history);
-  if (options.format == Format::junit)
-    return junit_of("tidemark history", tests_of(history, options));
-  return rendered(document_of(history, options), options);
 }
 
 }  // namespace tidemark::reports

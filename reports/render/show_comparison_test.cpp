@@ -45,15 +45,15 @@ Comparison remarkable() {
 }
 
 std::string html(const Comparison& comparison, bool all = false) {
-  return show_comparison(comparison, {.all = all, .format = Format::html});
+  return show_comparison(comparison, {.all = all}, "html");
 }
 
-std::string markdown(const Comparison& comparison) {
-  return show_comparison(comparison, {.format = Format::markdown});
-}
+std::string markdown(const Comparison& comparison) { return show_comparison(comparison, {}, "md"); }
+
+std::string csv(const Comparison& comparison) { return show_comparison(comparison, {}, "csv"); }
 
 std::string junit(const Comparison& comparison, const std::set<std::string>& fail_on) {
-  return show_comparison(comparison, {.format = Format::junit, .fail_on = fail_on});
+  return show_comparison(comparison, {.fail_on = fail_on}, "junit");
 }
 
 /// What a Python program that takes the file's path as argument says of a document.
@@ -216,7 +216,7 @@ TEST(ComparisonMarkdown, NothingHostileBecomesMarkup) {
 
 TEST(ComparisonCsv, HasALineACaseAndGpuAndALineAMetric) {
   if (first_program({"python3"}).empty()) GTEST_SKIP() << "no python3: a reader was not tried";
-  EXPECT_EQ(said_of(comparison_csv(remarkable()), R"(
+  EXPECT_EQ(said_of(csv(remarkable()), R"(
 import csv, sys
 rows = list(csv.reader(open(sys.argv[1], newline='')))
 print(len(rows), {len(row) for row in rows})
@@ -234,13 +234,13 @@ for row in table:
 }
 
 TEST(ComparisonCsv, HasALineAMetricOfAGpuThatChangedUnlikeTheOthers) {
-  const std::string text = comparison_csv(held(side(false), side(true, {.few_cases = -0.08})));
+  const std::string text = csv(held(side(false), side(true, {.few_cases = -0.08})));
   EXPECT_TRUE(has(text, "\ngpu_metric,synthetic.case_0001,rate,n00")) << text;
 }
 
 TEST(ComparisonCsv, AGpuThatChangedUnlikeTheOthersHasItsNumbers) {
   if (first_program({"python3"}).empty()) GTEST_SKIP() << "no python3: a reader was not tried";
-  const std::string text = comparison_csv(held(side(false), side(true, {.few_cases = -0.08})));
+  const std::string text = csv(held(side(false), side(true, {.few_cases = -0.08})));
   EXPECT_EQ(said_of(text, R"(
 import csv, sys
 of_gpus = [row for row in csv.DictReader(open(sys.argv[1], newline='')) if row["line"] == "gpu_metric"]
@@ -252,7 +252,7 @@ print({-9 < float(row["total_percent"]) < -6 and float(row["own_percent"]) < -3 
 }
 
 TEST(ComparisonCsv, ALineOfEachKindHasAllColumns) {
-  const std::string text = comparison_csv(held(side(false), side(true, {.few_cases = -0.08})));
+  const std::string text = csv(held(side(false), side(true, {.few_cases = -0.08})));
   EXPECT_EQ(said_of(text, R"(
 import csv, sys
 print(sorted({(row[0], len(row)) for row in csv.reader(open(sys.argv[1], newline=''))}))

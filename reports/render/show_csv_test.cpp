@@ -17,7 +17,7 @@ namespace {
 /// What a Python program says that has the lines of the report's CSV in `rows`.
 std::string said_of(const Report& report, const std::string& program) {
   const ScratchFolder scratch;
-  std::ofstream(scratch.file("a.csv")) << show(report, {.format = Format::csv});
+  std::ofstream(scratch.file("a.csv")) << show(report, {}, "csv");
   std::ofstream(scratch.file("read.py")) << "import csv\nrows = list(csv.reader(open('"
                                          << scratch.file("a.csv") << "', newline='')))\n"
                                          << program;
@@ -43,7 +43,7 @@ for row in (row for row in table if row["kind"] != "sm"):
 }
 
 TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
-  const std::string text = show(slowed_report(), {.format = Format::csv});
+  const std::string text = show(slowed_report(), {}, "csv");
   std::size_t named = 0;
   for (std::size_t at = 0; (at = text.find(",3%,\n", at)) != std::string::npos; ++at) ++named;
   EXPECT_EQ(named, 2U) << text;
@@ -52,7 +52,7 @@ TEST(ShowCsv, EveryLineOfACaseSlowedOnPurposeSaysSo) {
 TEST(ShowCsv, AVirtualDeviceIsNamedInEveryLine) {
   Report report = example();
   report.launch.is_virtual = true;
-  const std::string text = show(report, {.format = Format::csv});
+  const std::string text = show(report, {}, "csv");
   std::size_t named = 0;
   for (std::size_t at = 0; (at = text.find(",VIRTUAL,", at)) != std::string::npos; ++at) ++named;
   EXPECT_EQ(named, 10U) << "six results and four SMs";

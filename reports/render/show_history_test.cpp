@@ -33,7 +33,7 @@ TEST(ShowHistory, SaysWhereTheNewestNightLiesOutsideThoseBefore) {
   EXPECT_TRUE(has(text, "2026-09-20T00:00:00Z  newest night lies outside what 18 nights had"))
       << text;
   EXPECT_TRUE(has(text, "worse  -30.0 %  gemm.local.speed rate (nightly)")) << text;
-  const auto json = nlohmann::json::parse(history_json(made, {}));
+  const auto json = nlohmann::json::parse(show_history(made, {}, "json"));
   EXPECT_EQ(json.at("newest_nights_outside")[0].at("nights"), 18);
 }
 
@@ -99,11 +99,11 @@ TEST(ShowHistory, NamesWaivedAndOpenCasesAndWhatWasSlowedOnPurpose) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
   }
   EXPECT_FALSE(has(text, "passing since")) << text;
-  const std::string page = show_history(made, {.format = Format::html});
+  const std::string page = show_history(made, {}, "html");
   EXPECT_TRUE(has(page, "night-1.h5: a by 3%"));
   EXPECT_TRUE(has(page, "OPEN</span> <span><code>a</code>"));
   EXPECT_TRUE(has(page, "WAIVED</span> <span><code>b</code>"));
-  EXPECT_TRUE(has(history_csv(made), ",pass,1,0,0,0,1,3%\n")) << history_csv(made);
+  EXPECT_TRUE(has(show_history(made, {}, "csv"), ",pass,1,0,0,0,1,3%\n"));
 }
 
 TEST(ShowHistory, LongListsAreCappedUnlessAllIsAskedFor) {
@@ -127,7 +127,8 @@ TEST(ShowHistory, NothingThatAReportHoldsDrivesTheTerminal) {
 }
 
 TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
-  const auto json = nlohmann::json::parse(history_json(stepped(), {.refused = {"x.h5: is empty"}}));
+  const auto json =
+      nlohmann::json::parse(show_history(stepped(), {.refused = {"x.h5: is empty"}}, "json"));
   EXPECT_EQ(json.at("launches").size(), 20U);
   EXPECT_EQ(json.at("launches")[12].at("setup").at("driver"), "590.1");
   EXPECT_EQ(json.at("refused")[0], "x.h5: is empty");
@@ -143,11 +144,12 @@ TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
 }
 
 TEST(HistoryJson, TextThatIsNoTextIsStillJson) {
-  EXPECT_EQ(nlohmann::json::parse(history_json(hostile_history(), {})).at("launches").size(), 8U);
+  const std::string text = show_history(hostile_history(), {}, "json");
+  EXPECT_EQ(nlohmann::json::parse(text).at("launches").size(), 8U);
 }
 
 TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
-  const std::string text = history_csv(stepped());
+  const std::string text = show_history(stepped(), {}, "csv");
   // 20 launches of 4 GPUs and of the typical one, 20 of one case, and the heading.
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 20 * 5 + 20);
   EXPECT_TRUE(has(text,
@@ -159,7 +161,7 @@ TEST(HistoryCsv, HasALineAValueAndTheChangeBesideItsFirstLaunch) {
 }
 
 TEST(HistoryCsv, EveryLineHasAsManyFields) {
-  const std::string text = history_csv(hostile_history());
+  const std::string text = show_history(hostile_history(), {}, "csv");
   std::size_t fields = 0, first = 0;
   bool inside = false;
   for (const char c : text) {

@@ -16,7 +16,7 @@
 namespace tidemark::reports {
 namespace {
 
-std::string junit(const Report& report) { return show(report, {.format = Format::junit}); }
+std::string junit(const Report& report) { return show(report, {}, "junit"); }
 
 /// What a Python program that takes the file's path as argument says of a document.
 std::string said_of(const std::string& document, const std::string& python,

@@ -14,7 +14,7 @@
 namespace tidemark::reports {
 namespace {
 
-std::string markdown(const Report& report) { return show(report, {.format = Format::markdown}); }
+std::string markdown(const Report& report) { return show(report, {}, "md"); }
 
 TEST(ShowMarkdown, OfAMixedFleetNamesTheSmThatFailed) {
   Report report = example();

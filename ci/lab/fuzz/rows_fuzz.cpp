@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "reports/base/error.hpp"
@@ -43,20 +44,19 @@ void apply(const Change& change, Report& report) {
 
 /// One of all ways, since most take as long as the rest of an execution.
 void read_on(std::uint8_t way, const Report& report, const Report& other) {
-  constexpr std::array kFormats = {Format::terminal, Format::json,  Format::markdown,
-                                   Format::csv,      Format::junit, Format::html};
-  const std::size_t number = way % (2 * kFormats.size() + 3);
-  if (number < kFormats.size()) {
-    show(report, {.all = true, .notes = true, .format = kFormats[number]});
-  } else if (number == kFormats.size()) {
+  const std::span<const Format> all = formats();
+  const std::size_t number = way % (2 * all.size() + 3);
+  if (number < all.size()) {
+    show(report, {.all = true, .notes = true}, all[number].name);
+  } else if (number == all.size()) {
     all_prometheus_of(report);
-  } else if (number == kFormats.size() + 1) {
+  } else if (number == all.size() + 1) {
     ocp_of(report);
-  } else if (number == kFormats.size() + 2) {
+  } else if (number == all.size() + 2) {
     drain_of(report);
   } else {
     const Comparison made = compare_launches({facts_of(other, "a")}, {facts_of(report, "b")}, {});
-    show_comparison(made, {.format = kFormats[number - kFormats.size() - 3]});
+    show_comparison(made, {}, all[number - all.size() - 3].name);
   }
 }
 

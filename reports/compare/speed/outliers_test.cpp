@@ -121,8 +121,8 @@ TEST(Outliers, GpusOfAnotherModelAreNoPeers) {
 
 TEST(Outliers, ShowNamesThemInEveryRenderingForPeople) {
   const Report report = report_of(64, 10, {.few_cases = std::log(0.952)});
-  for (const Format format : {Format::terminal, Format::markdown, Format::html}) {
-    const std::string text = show(report, {.format = format, .columns = 200});
+  for (const std::string format : {"terminal", "md", "html"}) {
+    const std::string text = show(report, {.columns = 200}, format);
     EXPECT_TRUE(has(text, "than the other GPUs: node n000, all 8 GPUs, 3 metrics: -4.")) << text;
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reports/compare/comparison.hpp"
-#include "reports/document/document.hpp"
+#include "reports/document/records.hpp"
 
 namespace tidemark::reports {
 
@@ -138,16 +138,10 @@ std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& findi
 /// Every number behind the verdicts on one case. Throws ReportError where no report has it.
 std::vector<Block> explanation_of(const Comparison& comparison, std::string_view name);
 
-/// Everything as JSON.
-std::string comparison_json(const Comparison& comparison);
-
-/// A line each case and GPU, then a line each metric, then a line each metric of each GPU that
-/// changed unlike the others.
-std::string comparison_csv(const Comparison& comparison);
-
-/// A test each kind of finding and a test each case. What `fail_on` names (as findings_of has it)
-/// is a failure, what is missing an error; what is found and not named there is skipped, as is
-/// everything of the virtual device.
-std::vector<TestSuite> tests_of(const Comparison& comparison, const std::set<std::string>& fail_on);
+/// CSV: a line each case and GPU, then a line each metric, then a line each metric of each GPU that
+/// changed unlike the others. Tests: each kind of finding and each case. What `options.fail_on`
+/// names (as findings_of has it) is a failure, what is missing an error; what is found and not
+/// named there is skipped, as is everything of the virtual device.
+Views views_of(const Comparison& comparison, const ShowOptions& options);
 
 }  // namespace tidemark::reports

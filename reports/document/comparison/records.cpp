@@ -18,19 +18,18 @@ namespace tidemark::reports {
 
 namespace {
 
-constexpr std::string_view kDigits = "{:.7g}";
+SheetNumber digits(double number) { return SheetNumber(number, "{:.7g}"); }
 
-double percent_of(double logarithm) { return 100 * std::expm1(logarithm); }
+SheetNumber percent_of(double logarithm) { return digits(100 * std::expm1(logarithm)); }
 
 /// Launches of a side by what they said.
 void set_counts(Sheet& sheet, const SideCount& side, const std::string& of) {
-  sheet.set_number(of + "_pass", side.pass + side.unexpected).set_number(of + "_bad", side.bad);
-  sheet.set_number(of + "_waived", side.waived).set_number(of + "_missing", side.lacking);
-  sheet.set_number(of + "_skipped", side.skipped);
+  sheet.set(of + "_pass", side.pass + side.unexpected, of + "_bad", side.bad, of + "_waived",
+            side.waived, of + "_missing", side.lacking, of + "_skipped", side.skipped);
 }
 
 void set_gpu(Sheet& sheet, const PairedGpu& gpu) {
-  sheet.set("node", gpu.node).set("gpu", gpu.key).set_number("gpu_number", gpu.number);
+  sheet.set("node", gpu.node, "gpu", gpu.key, "gpu_number", gpu.number);
 }
 
 void add_results(Sheet& sheet, const Comparison& comparison) {
@@ -53,12 +52,14 @@ void add_results(Sheet& sheet, const Comparison& comparison) {
       // Neither side ever planned it: nothing was found, and nothing is the same.
       const bool known = base.lacking < pairing.base || fresh.lacking < pairing.fresh();
       if (names.empty() && !known) continue;
-      sheet.clear();
-      sheet.set("line", "result").set("case", pairing.cases[which]);
-      set_gpu(sheet, pairing.gpus[gpu]);
       const bool left_out = !pairing.is_paired(gpu) || comparison.conformance.new_cases.contains(
                                                            static_cast<std::uint32_t>(which));
-      sheet.set("finding", !names.empty() ? names : left_out ? "left_out" : "same");
+      sheet.clear();
+      sheet.set("line", "result", "case", pairing.cases[which], "finding",
+                !names.empty() ? names
+                : left_out     ? "left_out"
+                               : "same");
+      set_gpu(sheet, pairing.gpus[gpu]);
       set_counts(sheet, base, "base");
       set_counts(sheet, fresh, "new");
       sheet.add_line();
@@ -76,7 +77,7 @@ void add_metrics(Sheet& sheet, const Comparison& comparison) {
       const auto& [heading, name] = kSpeedColumns[i];
       if (name.empty()) continue;
       if (heading.starts_with('>')) {
-        sheet.set_number(name, (name.ends_with("_percent") ? 100 : 1) * row[i].order, kDigits);
+        sheet.set(name, digits((name.ends_with("_percent") ? 100 : 1) * row[i].order));
       } else {
         sheet.set(name, row[i].text);
       }
@@ -91,22 +92,19 @@ void add_gpu_metrics(Sheet& sheet, const Comparison& comparison) {
     for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
       const GpuChange& change = finding.changes[i];
       sheet.clear();
-      sheet.set("line", "gpu_metric").set("case", pairing.cases[finding.of_case]);
-      sheet.set("metric", finding.metric);
-      sheet.set("finding",
+      sheet.set("line", "gpu_metric", "case", pairing.cases[finding.of_case], "metric",
+                finding.metric, "finding",
                 fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)));
       set_gpu(sheet, pairing.gpus[finding.gpus[i]]);
-      sheet.set_number("total_percent", percent_of(change.total), kDigits);
-      sheet.set_number("own_percent", percent_of(change.own.effect), kDigits);
-      sheet.set_number("margin_95_percent", percent_of(change.own.margin()), kDigits);
-      sheet.set_number("q", change.own.q, kDigits).add_line();
+      sheet.set("total_percent", percent_of(change.total), "own_percent",
+                percent_of(change.own.effect), "margin_95_percent", percent_of(change.own.margin()),
+                "q", digits(change.own.q));
+      sheet.add_line();
     }
   }
 }
 
-}  // namespace
-
-std::string comparison_csv(const Comparison& comparison) {
+Sheet sheet_of(const Comparison& comparison) {
   Sheet sheet(
       "line,case,metric,node,gpu,gpu_number,finding,base_pass,base_bad,base_waived,base_missing,"
       "base_skipped,new_pass,new_bad,new_waived,new_missing,new_skipped,base,new,unit,"
@@ -115,179 +113,112 @@ std::string comparison_csv(const Comparison& comparison) {
   add_results(sheet, comparison);
   add_metrics(sheet, comparison);
   add_gpu_metrics(sheet, comparison);
-  return sheet.csv();
+  return sheet;
 }
 
 // A comparison as JSON.
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json side_of(const std::vector<LaunchFacts>& launches) {
-  Json made = Json::array();
-  for (const LaunchFacts& launch : launches) {
-    made.push_back({{"path", launch.path},
-                    {"run_id", launch.launch.run_id},
-                    {"created_utc", launch.launch.created_utc},
-                    {"complete", launch.launch.complete},
-                    {"slowed", launch.slowed}});
-  }
-  return made;
+OrderedJson launch_json(const LaunchFacts& launch) {
+  return object("path", launch.path, "run_id", launch.launch.run_id, "created_utc",
+                launch.launch.created_utc, "complete", launch.launch.complete, "slowed",
+                launch.slowed);
 }
 
-Json effect_of(const Effect& effect) {
-  return {{"effect", effect.effect},
-          {"margin_95", effect.margin()},
-          {"spread", effect.spread},
-          {"standard_error", effect.standard_error},
-          {"degrees", effect.degrees},
-          {"p", effect.p},
-          {"q", effect.q},
-          {"base_launches", effect.base},
-          {"new_launches", effect.fresh}};
+OrderedJson effect_of(const Effect& effect) {
+  return object("effect", effect.effect, "margin_95", effect.margin(), "spread", effect.spread,
+                "standard_error", effect.standard_error, "degrees", effect.degrees, "p", effect.p,
+                "q", effect.q, "base_launches", effect.base, "new_launches", effect.fresh);
 }
 
-Json setup_of(const SetupComparison& setup) {
-  Json differences = Json::array();
-  for (const SetupDifference& difference : setup.differences) {
-    differences.push_back({{"factor", difference.factor},
-                           {"base", difference.base},
-                           {"new", difference.fresh},
-                           {"gpus", difference.gpus},
-                           {"subject", difference.subject},
-                           {"allowed", difference.allowed},
-                           {"idle", difference.idle}});
-  }
-  return {{"differences", differences}, {"remarks", setup.remarks}};
+OrderedJson difference_json(const SetupDifference& one) {
+  return object("factor", one.factor, "base", one.base, "new", one.fresh, "gpus", one.gpus,
+                "subject", one.subject, "allowed", one.allowed, "idle", one.idle);
 }
 
-Json changes_json(const Comparison& comparison) {
+OrderedJson cases_json(const Pairing& pairing, const auto& cases) {
+  return array(cases, [&](std::uint32_t which) { return pairing.cases[which]; });
+}
+
+OrderedJson gpus_json(const Pairing& pairing, const std::vector<std::uint32_t>& gpus) {
+  return array(gpus, [&](std::uint32_t gpu) { return pairing.gpus[gpu].key; });
+}
+
+OrderedJson speed_of(const Comparison& comparison, const SpeedFinding& finding) {
+  // "noise": as without a stored one, which older versions took.
+  return object("case", comparison.pairing.cases[finding.of_case], "metric", finding.metric, "unit",
+                finding.unit, "higher_is_better", finding.higher_is_better, "verdict",
+                name_of(finding.verdict), "waived", finding.waived, "why", finding.why, "base",
+                finding.base_value, "new", finding.fresh_value, "own", effect_of(finding.own),
+                "total", finding.total, "reference", finding.reference, "floor", finding.floor,
+                "noise", nullptr, "launches_needed", finding.launches_needed, "smallest_seen",
+                finding.smallest_seen, "smallest_by_stored_noise", nullptr, "gpus", finding.gpus,
+                "gpus_left_out", finding.gpus_left_out);
+}
+
+OrderedJson gpu_speed_of(const Comparison& comparison, const GpuFinding& finding) {
   const Pairing& pairing = comparison.pairing;
-  Json made = Json::array();
-  for (const ChangeGroup& group : comparison.conformance.groups) {
-    Json cases = Json::array(), gpus = Json::array();
-    for (const std::uint32_t which : group.cases) cases.push_back(pairing.cases[which]);
-    for (const std::uint32_t gpu : group.gpus) gpus.push_back(pairing.gpus[gpu].key);
-    made.push_back({{"kind", name_of(group.kind)},
-                    {"place", place_of(pairing, group.gpus)},
-                    {"cases", cases},
-                    {"gpus", gpus}});
-  }
+  const auto change = [](const GpuChange& of) {
+    return object("total", of.total, "own", effect_of(of.own));
+  };
+  const auto [least, most] = finding.range();
+  return object("case", pairing.cases[finding.of_case], "metric", finding.metric, "verdict",
+                name_of(finding.verdict), "waived", finding.waived, "place",
+                place_of(pairing, finding.gpus), "gpus", gpus_json(pairing, finding.gpus),
+                "changes", array(finding.changes, change), "by_itself", finding.alone, "least",
+                least, "most", most);
+}
+
+OrderedJson counts_json(const ConformanceComparison& all) {
+  OrderedJson made;
+  for (std::size_t i = 0; i < kChangeKinds; ++i)
+    made[std::string(kChangeKindNames[i])] = all.counts[i];
+  made.update(object("compared", all.compared, "left_out", all.left_out, "passed_in_both",
+                     all.passed_in_both, "descriptors_unjudged", all.descriptors_unjudged));
   return made;
 }
 
-Json speed_of(const Comparison& comparison) {
+OrderedJson json_of(const Comparison& comparison) {
   const Pairing& pairing = comparison.pairing;
-  Json made = Json::array();
-  for (const SpeedFinding& finding : comparison.speed.series) {
-    made.push_back({{"case", pairing.cases[finding.of_case]},
-                    {"metric", finding.metric},
-                    {"unit", finding.unit},
-                    {"higher_is_better", finding.higher_is_better},
-                    {"verdict", name_of(finding.verdict)},
-                    {"waived", finding.waived},
-                    {"why", finding.why},
-                    {"base", finding.base_value},
-                    {"new", finding.fresh_value},
-                    {"own", effect_of(finding.own)},
-                    {"total", finding.total},
-                    {"reference", finding.reference},
-                    {"floor", finding.floor},
-                    {"noise", nullptr},  // as without a stored one, which older versions took
-                    {"launches_needed", finding.launches_needed},
-                    {"smallest_seen", finding.smallest_seen},
-                    {"smallest_by_stored_noise", nullptr},
-                    {"gpus", finding.gpus},
-                    {"gpus_left_out", finding.gpus_left_out}});
-  }
-  return made;
-}
-
-Json gpus_of(const Comparison& comparison) {
-  const Pairing& pairing = comparison.pairing;
-  Json made = Json::array();
-  for (const GpuFinding& finding : comparison.speed.gpus) {
-    Json gpus = Json::array();
-    Json changes = Json::array();  // of each
-    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
-      gpus.push_back(pairing.gpus[finding.gpus[i]].key);
-      changes.push_back(
-          {{"total", finding.changes[i].total}, {"own", effect_of(finding.changes[i].own)}});
-    }
-    const auto [least, most] = finding.range();
-    made.push_back({{"case", pairing.cases[finding.of_case]},
-                    {"metric", finding.metric},
-                    {"verdict", name_of(finding.verdict)},
-                    {"waived", finding.waived},
-                    {"place", place_of(pairing, finding.gpus)},
-                    {"gpus", gpus},
-                    {"changes", changes},
-                    {"by_itself", finding.alone},
-                    {"least", least},
-                    {"most", most}});
-  }
-  return made;
-}
-
-}  // namespace
-
-std::string comparison_json(const Comparison& comparison) {
-  Json json = {{"result", headline_of(comparison)},
-               {"action", action_text(comparison)},
-               {"cause", comparison.setup.cause == Cause::driver       ? "driver"
-                         : comparison.setup.cause == Cause::confounded ? "confounded"
-                                                                       : "nothing_recorded"},
-               {"cause_text", cause_text(comparison)},
-               {"virtual", comparison.pairing.launches.front()->launch.is_virtual},
-               {"findings", findings_of(comparison)},
-               {"base", side_of(comparison.base)},
-               {"new", side_of(comparison.fresh)},
-               {"paired_gpus", comparison.paired_gpus},
-               {"incomplete", comparison.incomplete},
-               {"warnings", warnings_of(comparison)},
-               {"setup", setup_of(comparison.setup)}};
-  for (std::size_t i = 0; i < kChangeKinds; ++i) {
-    json["counts"][std::string(kChangeKindNames[i])] = comparison.conformance.counts[i];
-  }
-  json["counts"]["compared"] = comparison.conformance.compared;
-  json["counts"]["left_out"] = comparison.conformance.left_out;
-  json["counts"]["passed_in_both"] = comparison.conformance.passed_in_both;
-  json["counts"]["descriptors_unjudged"] = comparison.conformance.descriptors_unjudged;
-  json["failing_more"] = Json::array();
-  for (const FailingMore& one : comparison.conformance.failing_more) {
-    json["failing_more"].push_back({{"case", comparison.pairing.cases[one.of_case]},
-                                    {"base_failed", one.base.failed},
-                                    {"base_launches", one.base.ran},
-                                    {"new_failed", one.fresh.failed},
-                                    {"new_launches", one.fresh.ran},
-                                    {"more_launches", one.more_launches}});
-  }
-  json["new_cases"] = Json::array();
-  for (const std::uint32_t which : comparison.conformance.new_cases) {
-    json["new_cases"].push_back(comparison.pairing.cases[which]);
-  }
-  json["behaviours_unjudged"] = Json::array();
-  for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
-    json["behaviours_unjudged"].push_back(comparison.pairing.cases[which]);
-  }
-  json["changes"] = changes_json(comparison);
-  json["waivers"] = Json::array();
-  for (const WaiverLedger::Line& waiver : comparison.waivers) {
-    json["waivers"].push_back({{"text", waiver.text}, {"attention", waiver.attention}});
-  }
-  json["shared"] = effect_of(comparison.speed.effects.shared);
-  json["shared"]["verdict"] = name_of(comparison.speed.shared);
-  json["speed"] = speed_of(comparison);
-  json["gpu_speed"] = gpus_of(comparison);
-  // Escaped to ASCII, so that JSON shown on a terminal cannot drive it; NaN is dumped as null.
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  const SetupComparison& setup = comparison.setup;
+  const ConformanceComparison& conformance = comparison.conformance;
+  const char* const cause = setup.cause == Cause::driver       ? "driver"
+                            : setup.cause == Cause::confounded ? "confounded"
+                                                               : "nothing_recorded";
+  const auto failing = [&](const FailingMore& one) {
+    return object("case", pairing.cases[one.of_case], "base_failed", one.base.failed,
+                  "base_launches", one.base.ran, "new_failed", one.fresh.failed, "new_launches",
+                  one.fresh.ran, "more_launches", one.more_launches);
+  };
+  const auto change = [&](const ChangeGroup& group) {
+    return object("kind", name_of(group.kind), "place", place_of(pairing, group.gpus), "cases",
+                  cases_json(pairing, group.cases), "gpus", gpus_json(pairing, group.gpus));
+  };
+  const auto waiver = [](const WaiverLedger::Line& line) {
+    return object("text", line.text, "attention", line.attention);
+  };
+  const auto speed = [&](const SpeedFinding& finding) { return speed_of(comparison, finding); };
+  const auto gpu_speed = [&](const GpuFinding& finding) {
+    return gpu_speed_of(comparison, finding);
+  };
+  OrderedJson shared = effect_of(comparison.speed.effects.shared);
+  shared["verdict"] = name_of(comparison.speed.shared);
+  return object(
+      "result", headline_of(comparison), "action", action_text(comparison), "cause", cause,
+      "cause_text", cause_text(comparison), "virtual", pairing.launches.front()->launch.is_virtual,
+      "findings", findings_of(comparison), "base", array(comparison.base, launch_json), "new",
+      array(comparison.fresh, launch_json), "paired_gpus", comparison.paired_gpus, "incomplete",
+      comparison.incomplete, "warnings", warnings_of(comparison), "setup",
+      object("differences", array(setup.differences, difference_json), "remarks", setup.remarks),
+      "counts", counts_json(conformance), "failing_more", array(conformance.failing_more, failing),
+      "new_cases", cases_json(pairing, conformance.new_cases), "behaviours_unjudged",
+      cases_json(pairing, conformance.behaviours_unjudged), "changes",
+      array(conformance.groups, change), "waivers", array(comparison.waivers, waiver), "shared",
+      shared, "speed", array(comparison.speed.series, speed), "gpu_speed",
+      array(comparison.speed.gpus, gpu_speed));
 }
 
 // A comparison as tests: a suite of the kinds of findings, a suite of the cases. What the
 // exit code fails on fails here, too.
-
-namespace {
 
 constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
 
@@ -304,29 +235,13 @@ TestOutcome outcome_of(const std::string& finding, const std::set<std::string>& 
   return failing_of(finding) == Failing::missing ? TestOutcome::error : TestOutcome::failed;
 }
 
-/// How bad an outcome is: what fails goes before what is missing, and both before what is only
-/// told.
-int rank_of(TestOutcome outcome) {
-  switch (outcome) {
-    case TestOutcome::failed:
-      return 0;
-    case TestOutcome::error:
-      return 1;
-    case TestOutcome::skipped:
-      return 2;
-    case TestOutcome::passed:
-      break;
-  }
-  return 3;
-}
-
 TestCase case_of(const std::string& class_name, const std::string& name,
                  const std::vector<Found>& found, const std::set<std::string>& fail_on) {
   TestCase made{.class_name = class_name, .name = name, .outcome = TestOutcome::passed};
   for (const Found& each : found) {
     const TestOutcome outcome = outcome_of(each.name, fail_on);
     made.text += each.text + "\n";
-    if (rank_of(outcome) >= rank_of(made.outcome)) continue;
+    if (outcome >= made.outcome) continue;
     made.outcome = outcome;
     made.type = each.name;
     made.message = each.text.substr(0, std::min(kLongest, each.text.find('\n')));
@@ -401,8 +316,7 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
                  .properties = {{"result", std::string(headline_of(comparison))},
                                 {"action", action_text(comparison)},
                                 {"cause", cause_text(comparison)}}};
-  const std::string& newest = comparison.fresh.back().launch.created_utc;
-  made.timestamp = newest.substr(0, newest.find('Z'));
+  made.timestamp = without_zone(comparison.fresh.back().launch.created_utc);
   for (const std::string& name : expanded({"all"})) {
     if (expanded({name}) != std::set<std::string>{name}) continue;  // stands for several
     std::vector<Found> one;
@@ -412,8 +326,6 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
   }
   return made;
 }
-
-}  // namespace
 
 std::vector<TestSuite> tests_of(const Comparison& comparison,
                                 const std::set<std::string>& fail_on) {
@@ -432,6 +344,16 @@ std::vector<TestSuite> tests_of(const Comparison& comparison,
     }
   }
   return suites;
+}
+
+}  // namespace
+
+Views views_of(const Comparison& comparison, const ShowOptions& options) {
+  return {.name = "tidemark compare",
+          .document = [&] { return document_of(comparison, options); },
+          .json = [&] { return json_of(comparison); },
+          .sheet = [&] { return sheet_of(comparison); },
+          .tests = [&] { return tests_of(comparison, options.fail_on); }};
 }
 
 }  // namespace tidemark::reports

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reports/document/document.hpp"
+#include "reports/document/records.hpp"
 #include "reports/history/history.hpp"
 
 namespace tidemark::reports {
@@ -20,16 +20,12 @@ Section cases_of(const History& history, const ShowOptions& options);
 /// Of a page and of Markdown: a chart a metric, those that changed first, and a table.
 Section metrics_of(const History& history, const ShowOptions& options);
 
-/// Launches with their setup, every series with its values, changes, cases.
-std::string history_json(const History& history, const ShowOptions& options);
-
-/// A line a value: launch x metric x GPU, and the typical GPU ("all"); then launch x case.
-std::string history_csv(const History& history);
-
-/// A test a case as the newest launches left it: failing is a failure; open, lacking and a report
-/// that was refused are errors; waived, skipped and everything of the virtual device are skipped.
-/// Changes of speed are advice and no test.
-std::vector<TestSuite> tests_of(const History& history, const ShowOptions& options);
+/// JSON: launches with their setup, every series with its values, changes, cases. CSV: a line a
+/// value, launch x metric x GPU, and the typical GPU ("all"); then launch x case. Tests: a case as
+/// the newest launches left it: failing is a failure; open, lacking and a report that was refused
+/// are errors; waived, skipped and everything of the virtual device are skipped. Changes of speed
+/// are advice and no test.
+Views views_of(const History& history, const ShowOptions& options);
 
 /// The time of a launch.
 std::string when(const History& history, std::uint32_t launch);

@@ -37,12 +37,10 @@ void set_launch(Sheet& sheet, const Chronicle& all, const Setups& setups, std::u
                 const std::string& of_case) {
   const PastLaunch& past = all.launches[launch];
   sheet.clear();
-  sheet.set("created_utc", utc_text(past.at_unix_s)).set("run_id", past.run_id);
-  sheet.set("path", past.path).set("device", past.is_virtual ? "VIRTUAL" : past.device);
-  sheet.set("level", past.level);
-  sheet.set("complete", past.incomplete_reason.empty() ? "complete" : "incomplete");
+  sheet.set("created_utc", utc_text(past.at_unix_s), "run_id", past.run_id, "path", past.path,
+            "device", past.is_virtual ? "VIRTUAL" : past.device, "level", past.level, "complete",
+            past.incomplete_reason.empty() ? "complete" : "incomplete", "case", of_case);
   for (std::size_t i = 0; i < kSetup.size(); ++i) sheet.set(kSetup[i], setups[launch][i]);
-  sheet.set("case", of_case);
   const auto slowed = past.slowed.find(of_case);
   if (slowed != past.slowed.end()) sheet.set("slowed_on_purpose", slowed->second);
 }
@@ -60,12 +58,12 @@ void add_metric(Sheet& sheet, const History& history, const Setups& setups,
   for (std::size_t i = 0; i < levels.launches.size(); ++i) {
     const std::uint32_t launch = levels.launches[i];
     set_launch(sheet, history.chronicle, setups, launch, metric.key.case_name);
-    sheet.set("metric", metric.key.metric).set("unit", metric.key.unit);
+    sheet.set("metric", metric.key.metric, "unit", metric.key.unit);
     const auto add = [&](std::uint32_t gpu, std::string_view name, double value) {
       const auto step = steps.find({launch, gpu});
-      sheet.set("gpu", name).set_number("median", std::exp(value), "{:.7g}");
       const double change = step == steps.end() ? kNoNumber : 100 * std::expm1(step->second);
-      sheet.set_number("change_percent", change, "{:.2f}");
+      sheet.set("gpu", name, "median", SheetNumber(std::exp(value), "{:.7g}"), "change_percent",
+                SheetNumber(change, "{:.2f}"));
       sheet.add_line();
     };
     add(kNoRow, "all", levels.typical[i]);
@@ -76,9 +74,7 @@ void add_metric(Sheet& sheet, const History& history, const Setups& setups,
   }
 }
 
-}  // namespace
-
-std::string history_csv(const History& history) {
+Sheet sheet_of(const History& history) {
   Sheet sheet(
       "created_utc,run_id,path,device,level,complete,driver,git_hash,kernels_tree,suite_tree,"
       "case,metric,gpu,median,unit,change_percent,worst_verdict,gpus_passed,gpus_bad,"
@@ -88,179 +84,121 @@ std::string history_csv(const History& history) {
   for (const CasePast& past : history.cases) {
     for (const PastResults& each : *past.results) {
       set_launch(sheet, history.chronicle, setups, each.launch, past.name);
-      sheet.set("gpu", "all").set("worst_verdict", name_of(each.worst));
-      sheet.set_number("gpus_passed", each.passed).set_number("gpus_bad", each.bad);
-      sheet.set_number("gpus_lacking", each.lacking).set_number("gpus_waived", each.waived);
-      sheet.set_number("rows", each.rows).add_line();
+      sheet.set("gpu", "all", "worst_verdict", name_of(each.worst), "gpus_passed", each.passed,
+                "gpus_bad", each.bad, "gpus_lacking", each.lacking, "gpus_waived", each.waived,
+                "rows", each.rows);
+      sheet.add_line();
     }
   }
-  return sheet.csv();
+  return sheet;
 }
 
 // A history as JSON.
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json counts_of(const PastLaunch& launch) {
-  Json made = Json::object();
+OrderedJson counts_of(const PastLaunch& launch) {
+  OrderedJson made = OrderedJson::object();
   for (std::size_t i = 0; i < kVerdicts; ++i) {
     if (launch.verdicts[i] > 0) made[std::string(kVerdictNames[i])] = launch.verdicts[i];
   }
   return made;
 }
 
-Json launches_of(const Chronicle& all) {
-  Json made = Json::array();
-  for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
-    const PastLaunch& launch = all.launches[i];
-    Json setup = Json::object();
-    for (const std::string& name : setup_names()) setup[name] = setup_value(all, i, name);
-    for (const Factor& factor : launch.factors) setup[factor.name] = factor.value;
-    made.push_back({{"path", launch.path},
-                    {"run_id", launch.run_id},
-                    {"created_utc", utc_text(launch.at_unix_s)},
-                    {"created_unix_s", launch.at_unix_s},
-                    {"level", launch.level},
-                    {"device", launch.device},
-                    {"virtual", launch.is_virtual},
-                    {"complete", launch.incomplete_reason.empty()},
-                    {"incomplete_reason", launch.incomplete_reason},
-                    {"gpus", launch.gpus.size()},
-                    {"verdicts", counts_of(launch)},
-                    {"slowed", launch.slowed},
-                    {"setup", setup}});
-  }
-  return made;
+OrderedJson launch_json(const Chronicle& all, std::uint32_t number) {
+  const PastLaunch& launch = all.launches[number];
+  OrderedJson setup = OrderedJson::object();
+  for (const std::string& name : setup_names()) setup[name] = setup_value(all, number, name);
+  for (const Factor& factor : launch.factors) setup[factor.name] = factor.value;
+  return object("path", launch.path, "run_id", launch.run_id, "created_utc",
+                utc_text(launch.at_unix_s), "created_unix_s", launch.at_unix_s, "level",
+                launch.level, "device", launch.device, "virtual", launch.is_virtual, "complete",
+                launch.incomplete_reason.empty(), "incomplete_reason", launch.incomplete_reason,
+                "gpus", launch.gpus.size(), "verdicts", counts_of(launch), "slowed", launch.slowed,
+                "setup", setup);
 }
 
-Json setup_json(const std::vector<SetupChange>& setup) {
-  Json made = Json::array();
-  for (const SetupChange& change : setup) {
-    made.push_back({{"factor", change.factor}, {"before", change.before}, {"after", change.after}});
-  }
-  return made;
+OrderedJson setup_json(const std::vector<SetupChange>& setup) {
+  return array(setup, [](const SetupChange& change) {
+    return object("factor", change.factor, "before", change.before, "after", change.after);
+  });
 }
 
-Json gpu_json(const History& history, std::uint32_t gpu) {
-  return gpu == kNoRow ? Json("all") : Json(history.chronicle.gpus[gpu].key);
+OrderedJson gpu_json(const History& history, std::uint32_t gpu) {
+  return gpu == kNoRow ? "all" : history.chronicle.gpus[gpu].key;
 }
 
-Json change_json(const History& history, const LevelChange& change) {
-  return {{"gpu", gpu_json(history, change.gpu)},
-          {"apart_from_the_others", change.apart},
-          {"last_launch_before", change.before},
-          {"first_launch_after", change.after},
-          {"percent", 100 * std::expm1(change.step)},
-          {"from", change.from},
-          {"to", change.to},
-          {"worse", change.is_worse(history.metrics[change.metric].key)},
-          {"p", change.p}};
+OrderedJson change_json(const History& history, const LevelChange& change) {
+  return object("gpu", gpu_json(history, change.gpu), "apart_from_the_others", change.apart,
+                "last_launch_before", change.before, "first_launch_after", change.after, "percent",
+                100 * std::expm1(change.step), "from", change.from, "to", change.to, "worse",
+                change.is_worse(history.metrics[change.metric].key), "p", change.p);
 }
 
-/// NaN has no place in JSON: it becomes null.
-Json values_json(const MetricLevels& levels, std::size_t gpu) {
-  Json made = Json::array();
-  for (const double value : levels.own[gpu]) made.push_back(std::exp(value));
-  return made;
-}
-
-Json metric_json(const History& history, const MetricPast& metric) {
+OrderedJson metric_json(const History& history, const MetricPast& metric) {
   const MetricLevels levels = levels_of(history.chronicle, *metric.values);
-  Json typical = Json::array(), gpus = Json::array(), changes = Json::array();
-  for (const double value : levels.typical) typical.push_back(std::exp(value));
+  const auto values = [](const std::vector<double>& logarithms) {
+    return array(logarithms, [](double value) { return std::exp(value); });
+  };
+  OrderedJson gpus = OrderedJson::array();
   for (std::size_t i = 0; i < levels.gpus.size(); ++i) {
     gpus.push_back(
-        {{"gpu", gpu_json(history, levels.gpus[i])}, {"medians", values_json(levels, i)}});
+        object("gpu", gpu_json(history, levels.gpus[i]), "medians", values(levels.own[i])));
   }
-  for (const std::size_t change : metric.changes) {
-    changes.push_back(change_json(history, history.changes[change]));
-  }
-  return {{"case", metric.key.case_name},
-          {"metric", metric.key.metric},
-          {"unit", metric.key.unit},
-          {"level", metric.key.level},
-          {"virtual", metric.key.is_virtual},
-          {"higher_is_better", metric.key.higher_is_better},
-          {"judged", name_of(metric.judged)},
-          {"launches", levels.launches},
-          {"typical", typical},
-          {"gpus", gpus},
-          {"changes", changes}};
+  return object("case", metric.key.case_name, "metric", metric.key.metric, "unit", metric.key.unit,
+                "level", metric.key.level, "virtual", metric.key.is_virtual, "higher_is_better",
+                metric.key.higher_is_better, "judged", name_of(metric.judged), "launches",
+                levels.launches, "typical", values(levels.typical), "gpus", gpus, "changes",
+                array(metric.changes, [&](std::size_t change) {
+                  return change_json(history, history.changes[change]);
+                }));
 }
 
-Json case_json(const History& history, const CasePast& past) {
-  Json launches = Json::array();
-  for (const PastResults& each : *past.results) {
-    launches.push_back({{"launch", each.launch},
-                        {"state", name_of(state_of(each))},
-                        {"worst", name_of(each.worst)},
-                        {"passed", each.passed},
-                        {"bad", each.bad},
-                        {"waived", each.waived},
-                        {"rows", each.rows},
-                        {"lacking", each.lacking},
-                        {"quiet", each.quiet}});
-  }
-  Json bad_gpus = Json::array(), open_gpus = Json::array();
-  for (const std::uint32_t gpu : past.open_gpus) open_gpus.push_back(gpu_json(history, gpu));
-  for (const std::uint32_t gpu : past.results->back().bad_gpus) {
-    bad_gpus.push_back(gpu_json(history, gpu));
-  }
-  Json made = {{"case", past.name},
-               {"virtual", past.is_virtual},
-               {"state", name_of(past.state)},
-               {"launches_in_a_row", past.in_a_row},
-               {"launches_bad", past.launches_bad},
-               {"turns", past.turns},
-               {"launches_waived", past.launches_waived},
-               {"launches_without_it", past.launches_without},
-               {"bad_gpus", bad_gpus},
-               {"open_gpus", open_gpus},
-               {"changed_since_it_passed", setup_json(past.setup)},
-               {"launches", launches}};
-  made["first_bad_launch"] = past.first_bad ? Json(*past.first_bad) : Json(nullptr);
-  made["last_bad_launch"] = past.first_bad ? Json(past.last_bad) : Json(nullptr);
-  made["since_launch"] =
-      past.first_bad || past.state == CaseState::passing ? Json(past.since) : Json(nullptr);
-  return made;
+OrderedJson case_json(const History& history, const CasePast& past) {
+  const auto launch = [](const PastResults& each) {
+    return object("launch", each.launch, "state", name_of(state_of(each)), "worst",
+                  name_of(each.worst), "passed", each.passed, "bad", each.bad, "waived",
+                  each.waived, "rows", each.rows, "lacking", each.lacking, "quiet", each.quiet);
+  };
+  const auto gpu = [&](std::uint32_t number) { return gpu_json(history, number); };
+  const auto known = [](bool is_known, std::uint32_t number) {
+    return is_known ? OrderedJson(number) : OrderedJson(nullptr);
+  };
+  const bool failed = past.first_bad.has_value();
+  return object("case", past.name, "virtual", past.is_virtual, "state", name_of(past.state),
+                "launches_in_a_row", past.in_a_row, "launches_bad", past.launches_bad, "turns",
+                past.turns, "launches_waived", past.launches_waived, "launches_without_it",
+                past.launches_without, "bad_gpus", array(past.results->back().bad_gpus, gpu),
+                "open_gpus", array(past.open_gpus, gpu), "changed_since_it_passed",
+                setup_json(past.setup), "launches", array(*past.results, launch),
+                "first_bad_launch", known(failed, past.first_bad.value_or(0)), "last_bad_launch",
+                known(failed, past.last_bad), "since_launch",
+                known(failed || past.state == CaseState::passing, past.since));
 }
 
-}  // namespace
-
-std::string history_json(const History& history, const ShowOptions& options) {
-  Json metrics = Json::array(), events = Json::array(), cases = Json::array();
-  Json newest = Json::array();
-  for (const MetricPast& metric : history.metrics) metrics.push_back(metric_json(history, metric));
-  for (const ChangeEvent& event : history.events) {
-    events.push_back({{"last_launch_before", event.before},
-                      {"first_launch_after", event.after},
-                      {"gpu", gpu_json(history, event.gpu)},
-                      {"metrics", event.changes.size()},
-                      {"setup", setup_json(event.setup)}});
-  }
-  for (const CasePast& past : history.cases) cases.push_back(case_json(history, past));
-  for (const LevelChange& change : history.newest) {
-    newest.push_back(change_json(history, change));
-    newest.back()["metric"] = title_of(history.metrics[change.metric].key);
-    newest.back()["nights"] = change.nights;
-  }
-  const Json made = {{"launches", launches_of(history.chronicle)},
-                     {"refused", options.refused},
-                     {"floor_percent", 100 * history.options.floor},
-                     {"metrics", metrics},
-                     {"events", events},
-                     {"newest_nights_outside", newest},
-                     {"cases", cases}};
-  // Names of reports are bytes: what is no UTF-8 must not be an exception.
-  return made.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+OrderedJson json_of(const History& history, const ShowOptions& options) {
+  OrderedJson launches = OrderedJson::array();
+  for (std::uint32_t i = 0; i < history.chronicle.launches.size(); ++i)
+    launches.push_back(launch_json(history.chronicle, i));
+  const auto metric = [&](const MetricPast& past) { return metric_json(history, past); };
+  const auto event_json = [&](const ChangeEvent& event) {
+    return object("last_launch_before", event.before, "first_launch_after", event.after, "gpu",
+                  gpu_json(history, event.gpu), "metrics", event.changes.size(), "setup",
+                  setup_json(event.setup));
+  };
+  const auto newest = [&](const LevelChange& change) {
+    OrderedJson made = change_json(history, change);
+    made["metric"] = title_of(history.metrics[change.metric].key);
+    made["nights"] = change.nights;
+    return made;
+  };
+  const auto of_case = [&](const CasePast& past) { return case_json(history, past); };
+  return object("launches", launches, "refused", options.refused, "floor_percent",
+                100 * history.options.floor, "metrics", array(history.metrics, metric), "events",
+                array(history.events, event_json), "newest_nights_outside",
+                array(history.newest, newest), "cases", array(history.cases, of_case));
 }
 
 // A history as tests: a test a case, as the newest launches left it. Changes of speed are
 // advice, and no test.
-
-namespace {
 
 TestOutcome outcome_of(const CasePast& past) {
   switch (past.state) {
@@ -314,13 +252,10 @@ TestCase case_of(const History& history, const CasePast& past) {
   return made;
 }
 
-}  // namespace
-
 std::vector<TestSuite> tests_of(const History& history, const ShowOptions& options) {
   const PastLaunch& newest = history.chronicle.launches.back();
-  const std::string utc = utc_text(newest.at_unix_s);
   TestSuite suite{.name = "tidemark history",
-                  .timestamp = utc.substr(0, utc.find('Z')),
+                  .timestamp = without_zone(utc_text(newest.at_unix_s)),
                   .properties = {{"launches", plural(history.chronicle.launches.size(), "launch")},
                                  {"cases", cases_summary(history)},
                                  {"speed", metrics_summary(history)}}};
@@ -342,6 +277,17 @@ std::vector<TestSuite> tests_of(const History& history, const ShowOptions& optio
        .message = newest.is_virtual ? "VIRTUAL device" : newest.incomplete_reason});
   for (const CasePast& past : history.cases) suite.cases.push_back(case_of(history, past));
   return {std::move(suite)};
+}
+
+}  // namespace
+
+Views views_of(const History& history, const ShowOptions& options) {
+  return {.name = "tidemark history",
+          .document = [&] { return document_of(history, options); },
+          .json = [&] { return json_of(history, options); },
+          .sheet = [&] { return sheet_of(history); },
+          .tests = [&] { return tests_of(history, options); },
+          .json_indent = 1};
 }
 
 }  // namespace tidemark::reports

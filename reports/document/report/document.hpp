@@ -12,7 +12,7 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/compare/speed/outliers.hpp"
-#include "reports/document/document.hpp"
+#include "reports/document/records.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
@@ -58,15 +58,10 @@ std::string time_line(const Report& report);
 /// what the report was made on.
 Document document_of(const Report& report, const ShowOptions& options);
 
-/// The whole report as JSON, text in place of its indices.
-std::string json_of(const Report& report);
-
-/// A line a result, or a line each metric of it; then a line each SM.
-std::string csv_of(const Report& report);
-
-/// A suite a node, in it a test a case; a suite more says whether the report is complete. Nothing
-/// of a virtual device is a pass of a GPU: all its tests are skipped.
-std::vector<TestSuite> tests_of(const Report& report, const ShowOptions& options);
+/// JSON is the whole report, text in place of its indices. Tests: a suite a node, in it a test a
+/// case; a suite more says whether the report is complete. Nothing of a virtual device is a pass of
+/// a GPU: all its tests are skipped.
+Views views_of(const Report& report, const ShowOptions& options);
 
 /// PASS, FAIL or INCOMPLETE, and the counts behind it.
 struct Summary {

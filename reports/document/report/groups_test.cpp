@@ -149,8 +149,8 @@ TEST(Hardware, AnXidSaysWhatToDo) {
 TEST(ShownGpus, WhatNvmlRefusedIsNoNumber) {
   Report report = without_events();
   for (GpuRow& gpu : report.gpus) gpu.nvlinks_up = gpu.remapped_rows_pending = 0xffffffff;
-  EXPECT_FALSE(has(show(report, {.format = Format::html}), "4,294,967,295"));
-  EXPECT_FALSE(has(show(report, {.format = Format::html}), "4.295e+09"));
+  EXPECT_FALSE(has(show(report, {}, "html"), "4,294,967,295"));
+  EXPECT_FALSE(has(show(report, {}, "html"), "4.295e+09"));
 }
 
 TEST(Hardware, HeatIsNamedAndThePowerCapIsNot) {
@@ -176,14 +176,14 @@ TEST(Hardware, TheGpuWithMostEvidenceIsFirst) {
 TEST(Hardware, StandsInFrontOfTheFindings) {
   Report report = example();
   report.gpus[0].ecc_uncorrected = 2;
-  for (const Format format : {Format::terminal, Format::markdown, Format::html}) {
-    const std::string text = show(report, {.format = format});
+  for (const std::string format : {"terminal", "md", "html"}) {
+    const std::string text = show(report, {}, format);
     EXPECT_LT(text.find("HARDWARE:"), text.find("FAIL", text.find("planned"))) << text;
   }
 }
 
 TEST(Html, HasModelAndDriverInItsHeaderAndFindingsInFrontOfTheMap) {
-  const std::string page = show(example(), {.format = Format::html});
+  const std::string page = show(example(), {}, "html");
   const std::size_t header = page.find("2 x NVIDIA H200, driver 580.105.08");
   ASSERT_NE(header, std::string::npos);
   EXPECT_LT(header, page.find("</header>"));

@@ -110,7 +110,7 @@ constexpr std::array kColumns{RowColumn{&Row::metric, {"metric"}},
                               RowColumn{&Row::temperature, {"C", true, true}}};
 
 /// Without the columns that no row has anything in.
-TextTable table_of(const std::vector<std::vector<Row>>& metrics) {
+TextTable lines_table(const std::vector<std::vector<Row>>& metrics) {
   TextTable made;
   std::vector<const Row*> lines;
   for (const std::vector<Row>& rows : metrics) {
@@ -259,7 +259,7 @@ void add_case(Section& section, const Report& report, const CaseRow& of,
   for (const Measured& measured : all) rows.push_back(rows_of(report, measured, each));
   const std::set<std::string> published_by = put_beside(rows, all, of.name.view(), options);
   section.add(Subheading{of.name.view()}, kAtTerminal);
-  TextTable table = table_of(rows);
+  TextTable table = lines_table(rows);
   std::size_t at = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     at += rows[i].size();

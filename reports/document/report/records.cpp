@@ -1,7 +1,6 @@
 // A report for programs: as CSV, as JSON, and as tests.
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,44 +15,49 @@
 
 namespace tidemark::reports {
 
-// A report as CSV: one table for spreadsheets, a line a result, or a line each metric of it; then a
-// line each SM, in the columns of results.
+// A report as CSV, made from the description of its tables.
 
 namespace {
 
-void set_launch(Sheet& sheet, const LaunchRow& launch) {
-  sheet.clear();
-  sheet.set("run_id", launch.run_id).set("created_utc", launch.created_utc);
-  sheet.set("device", launch.is_virtual ? "VIRTUAL" : launch.device);
+/// Calls visit with each element of the column in a row: a text, the name of a verdict, a number.
+template <class Visit>
+void visit_elements(const Report& report, const char* row, const Column& column, Visit visit) {
+  if (column.type == ColumnType::text) {
+    const std::string_view all(row + column.offset, column.count);
+    return visit(all.substr(0, all.find('\0')));
+  }
+  visit_type(column, [&](auto value) {
+    for (std::size_t i = 0; i < column.count; ++i) {
+      std::memcpy(&value, row + column.offset + i * sizeof value, sizeof value);
+      if constexpr (std::is_same_v<decltype(value), Verdict>) {
+        visit(name_of(value));
+      } else if (column.refers == kStringBytes) {
+        visit(report.text(static_cast<std::uint32_t>(value)));
+      } else {
+        visit(value);
+      }
+    }
+  });
 }
 
-void set_gpu(Sheet& sheet, const Report& report, const GpuRow& gpu) {
-  sheet.set("node", host_of(report, gpu.gpu_id)).set_number("gpu", gpu.gpu_id);
-  sheet.set("uuid", gpu.uuid.view()).set("driver", report.text(gpu.driver));
+/// Sets the columns of a row that the sheet has under the same name.
+template <class Row>
+void set_row(Sheet& sheet, const Report& report, const Row& row) {
+  const auto* const bytes = reinterpret_cast<const char*>(&row);
+  for (const Column& column : table_of<Row>().columns) {
+    if (!sheet.has(column.name)) continue;
+    visit_elements(report, bytes, column, [&](auto value) { sheet.set(column.name, value); });
+  }
 }
 
-void set_result(Sheet& sheet, const Report& report, const ResultRow& result) {
-  const CaseRow& of = report.cases[result.case_id];
-  sheet.set_number("result_id", result.result_id).set("case", of.name.view());
-  sheet.set("kind", report.text(of.kind));
-  set_gpu(sheet, report, report.gpus[result.gpu_id]);
-  sheet.set("verdict", name_of(result.verdict)).set_number("attempts", result.attempts);
-  sheet.set_number("rows_planned", result.rows_planned).set_number("rows_run", result.rows_run);
-  sheet.set_number("rows_failed", result.rows_failed).set_number("seconds", result.seconds);
-  sheet.set("reason", report.text(result.reason)).set_number("sm_mhz", result.sm_mhz);
-  sheet.set_number("power_w", result.power_w).set_number("temperature_c", result.temperature_c);
-  sheet.set("replay", replay_command(report, result));
+void set_gpu(Sheet& sheet, const Report& report, std::uint32_t gpu_id) {
+  set_row(sheet, report, report.gpus[gpu_id]);
+  sheet.set("node", host_of(report, gpu_id), "gpu", gpu_id);
 }
 
-void set_metric(Sheet& sheet, const Report& report, const MetricRow& metric) {
-  sheet.set("metric", report.text(metric.name)).set("unit", report.text(metric.unit));
-  sheet.set_number("n", metric.n).set_number("median", metric.median).set_number("mad", metric.mad);
-  sheet.set_number("min", metric.min).set_number("max", metric.max).set_number("mean", metric.mean);
-}
-
-}  // namespace
-
-std::string csv_of(const Report& report) {
+/// One table for spreadsheets: a line a result, or a line each metric of it; then a line each SM,
+/// in the columns of results.
+Sheet sheet_of(const Report& report) {
   std::map<std::uint32_t, std::vector<const MetricRow*>> metrics;
   for (const MetricRow& metric : report.metrics) metrics[metric.result_id].push_back(&metric);
   std::map<std::string, std::string, std::less<>> slowed;
@@ -62,10 +66,20 @@ std::string csv_of(const Report& report) {
       "run_id,created_utc,device,result_id,case,kind,node,gpu,uuid,driver,verdict,attempts,"
       "rows_planned,rows_run,rows_failed,seconds,reason,sm_mhz,power_w,temperature_c,replay,"
       "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose,sm");
+  const LaunchRow& launch = report.launch;
+  const auto begin = [&](std::uint32_t gpu_id) {
+    sheet.clear();
+    sheet.set("run_id", launch.run_id, "created_utc", launch.created_utc, "device",
+              launch.is_virtual ? "VIRTUAL" : launch.device);
+    set_gpu(sheet, report, gpu_id);
+  };
   for (const ResultRow& result : report.results) {
-    set_launch(sheet, report.launch);
-    set_result(sheet, report, result);
-    const auto share = slowed.find(report.cases[result.case_id].name.view());
+    const CaseRow& of = report.cases[result.case_id];
+    begin(result.gpu_id);
+    set_row(sheet, report, result);
+    sheet.set("case", of.name.view(), "kind", report.text(of.kind), "replay",
+              replay_command(report, result));
+    const auto share = slowed.find(of.name.view());
     if (share != slowed.end()) sheet.set("slowed_on_purpose", share->second);
     const auto measured = metrics.find(result.result_id);
     if (measured == metrics.end()) {
@@ -73,54 +87,38 @@ std::string csv_of(const Report& report) {
       continue;
     }
     for (const MetricRow* metric : measured->second) {
-      set_metric(sheet, report, *metric);
+      set_row(sheet, report, *metric);
+      sheet.set("metric", report.text(metric->name));
       sheet.add_line();
     }
   }
   for (const SmRow& row : report.sms) {
-    set_launch(sheet, report.launch);
+    begin(row.gpu_id);
+    set_row(sheet, report, row);
     sheet.set("kind", "sm");
-    set_gpu(sheet, report, report.gpus[row.gpu_id]);
-    sheet.set_number("rows_run", row.rows_run).set_number("rows_failed", row.rows_failed);
-    sheet.set_number("sm", row.sm).add_line();
+    sheet.add_line();
   }
-  return sheet.csv();
+  return sheet;
 }
 
 // A report as JSON, made from the description of its tables.
 
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json one_of(const Report& report, const char* row, const Column& column, std::size_t element) {
-  if (column.type == ColumnType::text) {
-    const std::string_view all(row + column.offset, column.count);
-    return std::string(all.substr(0, all.find('\0')));
-  }
-  return visit_type(column, [&](auto value) -> Json {
-    std::memcpy(&value, row + column.offset + element * sizeof value, sizeof value);
-    if constexpr (std::is_same_v<decltype(value), Verdict>) return std::string(name_of(value));
+OrderedJson value_of(const Report& report, const char* row, const Column& column) {
+  const bool one = column.count == 1 || column.type == ColumnType::text;
+  OrderedJson made;
+  visit_elements(report, row, column, [&](auto value) {
+    OrderedJson element = value;
     if constexpr (std::is_same_v<decltype(value), std::uint32_t>) {
-      if (column.refers == kStringBytes) return std::string(report.text(value));
-      if (value == kNoRow) return nullptr;
+      if (value == kNoRow) element = nullptr;
     }
-    return value;  // NaN is dumped as null
+    one ? made = std::move(element) : made.emplace_back(std::move(element));
   });
+  return made;
 }
 
-Json value_of(const Report& report, const char* row, const Column& column) {
-  if (column.count == 1 || column.type == ColumnType::text) return one_of(report, row, column, 0);
-  Json all = Json::array();
-  for (std::size_t i = 0; i < column.count; ++i) all.push_back(one_of(report, row, column, i));
-  return all;
-}
-
-}  // namespace
-
-std::string json_of(const Report& report) {
-  Json json = {
-      {"format", kReportFormat}, {"schema_major", kSchemaMajor}, {"schema_minor", kSchemaMinor}};
+OrderedJson json_of(const Report& report) {
+  OrderedJson json =
+      object("format", kReportFormat, "schema_major", kSchemaMajor, "schema_minor", kSchemaMinor);
   const Summary summary = summary_of(report);
   json["result"] = summary.word;
   json["planned"] = summary.planned;
@@ -133,9 +131,9 @@ std::string json_of(const Report& report) {
         attribute.member);
   }
   for_each_table(report, [&](const Table& table, const auto& rows) {
-    Json all = Json::array();
+    OrderedJson all = OrderedJson::array();
     for (const auto& row : rows) {
-      Json one;
+      OrderedJson one;
       for (const Column& column : table.columns) {
         one[std::string(column.name)] =
             value_of(report, reinterpret_cast<const char*>(&row), column);
@@ -146,25 +144,17 @@ std::string json_of(const Report& report) {
     }
     json[std::string(table.name)] = std::move(all);
   });
-  json["outliers"] = Json::array();
+  json["outliers"] = OrderedJson::array();
   for (const OutlierGroup& group : outliers_of(report).groups) {
-    json["outliers"].push_back({{"place", group.place},
-                                {"gpus", group.gpus},
-                                {"metrics", group.metrics},
-                                {"slower", group.slower},
-                                {"median", group.median},
-                                {"least", group.least},
-                                {"most", group.most},
-                                {"z", group.z}});
+    json["outliers"].push_back(object("place", group.place, "gpus", group.gpus, "metrics",
+                                      group.metrics, "slower", group.slower, "median", group.median,
+                                      "least", group.least, "most", group.most, "z", group.z));
   }
-  // Escaped to ASCII, so that JSON shown on a terminal cannot drive it either.
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 // A report as tests: a suite a node, in it a test a case; a suite more says whether the report
 // is complete. Nothing of a virtual device is a pass of a GPU: all its tests are skipped.
-
-namespace {
 
 constexpr std::size_t kLongest = 400;  // characters of a message; CI shows it in a line
 
@@ -230,7 +220,7 @@ TestSuite launch_suite(const Report& report) {
                      .message = fmt::format("left out: {}", text).substr(0, kLongest)});
   }
   return {.name = "tidemark launch",
-          .timestamp = launch.created_utc.substr(0, launch.created_utc.find('Z')),
+          .timestamp = without_zone(launch.created_utc),
           .properties = {{"run_id", launch.run_id},
                          {"tidemark", launch.tool_version},
                          {"level", launch.level},
@@ -240,8 +230,6 @@ TestSuite launch_suite(const Report& report) {
                                                launch.ranks_expected)}},
           .cases = std::move(cases)};
 }
-
-}  // namespace
 
 std::vector<TestSuite> tests_of(const Report& report, const ShowOptions& options) {
   // By node, then by case; GPUs that never reported belong to no node (kNoRow, the last).
@@ -265,6 +253,16 @@ std::vector<TestSuite> tests_of(const Report& report, const ShowOptions& options
     suites.push_back(std::move(suite));
   }
   return suites;
+}
+
+}  // namespace
+
+Views views_of(const Report& report, const ShowOptions& options) {
+  return {.name = "tidemark",
+          .document = [&] { return document_of(report, options); },
+          .json = [&] { return json_of(report); },
+          .sheet = [&] { return sheet_of(report); },
+          .tests = [&] { return tests_of(report, options); }};
 }
 
 }  // namespace tidemark::reports

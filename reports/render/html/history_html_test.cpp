@@ -14,9 +14,8 @@
 namespace tidemark::reports {
 namespace {
 
-std::string html(const History& history, ShowOptions options = {}) {
-  options.format = Format::html;
-  return show_history(history, options);
+std::string html(const History& history, const ShowOptions& options = {}) {
+  return show_history(history, options, "html");
 }
 
 /// A step at night 12, a case that fails from night 15 on, a launch that ended early.

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 std::string html(const Report& report, bool all = false) {
-  return show(report, {.all = all, .format = Format::html});
+  return show(report, {.all = all}, "html");
 }
 
 /// Twelve cases, of which each took longer than the one before, on two GPUs.
@@ -56,10 +56,10 @@ TEST(ShowHtml, HoldsVerdictFindingReplayMapPlotAndOrigin) {
 }
 
 TEST(ShowHtml, AFailureSaysHowToRunItsRowAlone) {
-  const std::string text =
-      show(example(), {.format = Format::html, .replayed_by = [](std::uint32_t result) {
-                         return fmt::format("tidemark replay a.h5 --result {}", result);
-                       }});
+  const auto replayed_by = [](std::uint32_t result) {
+    return fmt::format("tidemark replay a.h5 --result {}", result);
+  };
+  const std::string text = show(example(), {.replayed_by = replayed_by}, "html");
   EXPECT_TRUE(has(text,
                   "<p class=\"muted\">program:</p><pre class=\"command\">tidemark replay a.h5 "
                   "--result 3</pre>"))
