@@ -110,13 +110,13 @@ bool is_whole(const PreparedProgram& program, const RunResult& result) {
          result.surroundings.size() == program.expected.regions.size();
 }
 
-Colour colour_of(ExitCode code) {
-  if (code == ExitCode::ok) return Colour::green;
-  return code == ExitCode::failed ? Colour::red : Colour::yellow;
+Tone tone_of(ExitCode code) {
+  if (code == ExitCode::ok) return Tone::good;
+  return code == ExitCode::failed ? Tone::bad : Tone::warn;
 }
 
 void put_device(Page& page, const DeviceRun& run, const DeviceVerdict& verdict) {
-  put(page, colour_of(verdict.code), verdict.word.size(),
+  put(page, tone_of(verdict.code), verdict.word.size(),
       fmt::format("{:<7} {:<26} {}", verdict.word, run.device, verdict.claim), 8);
   constexpr std::size_t kIndent = 8;
   const std::size_t shown = std::min(kShown, verdict.findings.size());
@@ -194,7 +194,7 @@ JudgedText judged_text(const PreparedProgram& program, const std::vector<DeviceR
   const std::string result = fmt::format("RESULT: {}", word_of(judged.code));
   const bool on_gpu = std::any_of(
       runs.begin(), runs.end(), [](const DeviceRun& run) { return run.kind == DeviceKind::cuda; });
-  put(page, colour_of(judged.code), result.size(),
+  put(page, tone_of(judged.code), result.size(),
       result + (on_gpu ? "" : "  (VIRTUAL device: nothing here ran on a GPU)"));
   judged.text = std::move(page.text);
   return judged;

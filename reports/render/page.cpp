@@ -11,18 +11,9 @@
 namespace tidemark::reports {
 namespace {
 
-std::string_view escape_of(Colour colour) {
-  switch (colour) {
-    case Colour::red:
-      return "\x1b[31m";
-    case Colour::green:
-      return "\x1b[32m";
-    case Colour::yellow:
-      return "\x1b[33m";
-    case Colour::none:
-      break;
-  }
-  return {};
+std::string_view escape_of(Tone tone) {
+  constexpr std::string_view kEscapes[] = {"", "", "\x1b[32m", "\x1b[33m", "\x1b[31m"};
+  return kEscapes[static_cast<std::size_t>(tone)];
 }
 
 constexpr std::size_t kFewestColumns = 40;  // a narrower page would be a word a line
@@ -66,11 +57,10 @@ std::size_t end_of_line(const std::vector<bool>& breaks, std::size_t start, std:
 }  // namespace
 
 void put(Page& page, std::string_view text, std::size_t indent) {
-  put(page, Colour::none, 0, text, indent);
+  put(page, Tone::none, 0, text, indent);
 }
 
-void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
-         std::size_t indent) {
+void put(Page& page, Tone tone, std::size_t coloured, std::string_view text, std::size_t indent) {
   const std::string clean = printable(text);
   const std::vector<bool> breaks = breaks_of(clean);
   std::size_t start = 0;
@@ -83,10 +73,10 @@ void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
     start = std::min(clean.find_first_not_of(' ', end), clean.size());
     while (line.ends_with(' ')) line.remove_suffix(1);
     page.text.append(used, ' ');
-    if (first && page.colour && colour != Colour::none) {
+    if (first && page.colour && !escape_of(tone).empty()) {
       const std::size_t head = std::min(coloured, line.size());
       page.text +=
-          fmt::format("{}{}\x1b[0m{}", escape_of(colour), line.substr(0, head), line.substr(head));
+          fmt::format("{}{}\x1b[0m{}", escape_of(tone), line.substr(0, head), line.substr(head));
     } else {
       page.text += line;
     }

@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "reports/base/words.hpp"
+#include "reports/document/document.hpp"
 
 namespace tidemark::reports {
-
-enum class Colour { none, red, green, yellow };
 
 /// Text under way.
 struct Page {
@@ -24,8 +23,9 @@ struct Page {
 /// '{' to its '}', stays whole, and its line is longer where it must be.
 void put(Page& page, std::string_view text, std::size_t indent = 0);
 
-/// The same with its first `coloured` characters in colour, where the page has colours.
-void put(Page& page, Colour colour, std::size_t coloured, std::string_view text,
+/// The same with its first `coloured` characters in the colour of the tone, where the page has
+/// colours.
+void put(Page& page, Tone tone, std::size_t coloured, std::string_view text,
          std::size_t indent = 0);
 
 /// Appends a shell command so that it can be pasted: broken lines end in a backslash, words stay

@@ -83,8 +83,8 @@ TEST(Page, ALineOfExactlyAPageIsNotBroken) {
 
 TEST(Page, ColourIsOnlyThereWhereThePageHasIt) {
   Page plain{.text = {}, .colour = false}, coloured{.text = {}, .colour = true};
-  put(plain, Colour::red, 4, "FAIL x");
-  put(coloured, Colour::red, 4, "FAIL x");
+  put(plain, Tone::bad, 4, "FAIL x");
+  put(coloured, Tone::bad, 4, "FAIL x");
   EXPECT_EQ(plain.text, "FAIL x\n");
   EXPECT_EQ(coloured.text, "\x1b[31mFAIL\x1b[0m x\n");
 }

@@ -12,21 +12,6 @@ namespace {
 
 constexpr std::size_t kIndent = 5;
 
-Colour colour_of(Tone tone) {
-  switch (tone) {
-    case Tone::bad:
-      return Colour::red;
-    case Tone::good:
-      return Colour::green;
-    case Tone::warn:
-      return Colour::yellow;
-    case Tone::none:
-    case Tone::quiet:
-      break;
-  }
-  return Colour::none;
-}
-
 std::string plain(const Text& text) {
   std::string made;
   for (const Span& span : text) made += span.text;
@@ -36,7 +21,7 @@ std::string plain(const Text& text) {
 std::string indented(const std::string& text) { return std::string(kIndent, ' ') + text; }
 
 void put_block(Page& page, const Line& line) {
-  put(page, colour_of(line.tone), line.heading == 0 ? 0 : line.margin + line.heading,
+  put(page, line.tone, line.heading == 0 ? 0 : line.margin + line.heading,
       std::string(line.margin, ' ') + plain(line.text), line.indent);
 }
 
@@ -45,11 +30,11 @@ void put_block(Page& page, const Finding& finding) {
   const std::string names = some_of(finding.names, finding.most_names, "case");
   if (!names.empty()) title += " " + names;
   if (!finding.text.empty()) title += "  " + plain(finding.text);
-  put(page, colour_of(finding.tone), finding.heading.size(), title, kIndent);
+  put(page, finding.tone, finding.heading.size(), title, kIndent);
   for (const Text& why : finding.why) put(page, indented(plain(why)), kIndent);
   for (const Line& line : finding.more) {
-    put(page, colour_of(line.tone), line.heading == 0 ? 0 : kIndent + line.heading,
-        indented(plain(line.text)), line.indent == 0 ? kIndent + 2 : line.indent);
+    put(page, line.tone, line.heading == 0 ? 0 : kIndent + line.heading, indented(plain(line.text)),
+        line.indent == 0 ? kIndent + 2 : line.indent);
   }
   for (const Command& command : finding.commands) {
     put_command(page, command.label + ": ", command.command, kIndent);
@@ -143,7 +128,7 @@ std::string terminal_of(const Document& whole, const ShowOptions& options) {
       document.word.empty()
           ? upper(document.verb) + ":"
           : fmt::format("RESULT: {}{}", document.word, document.is_virtual ? " (VIRTUAL)" : "");
-  put(page, colour_of(document.tone), head.size(),
+  put(page, document.tone, head.size(),
       fmt::format("{}{}{}{}{}", head, document.word.empty() ? " " : "  ", document.action,
                   document.action.empty() ? "" : ": ", document.scope),
       8);

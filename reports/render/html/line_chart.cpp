@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "reports/base/words.hpp"
-#include "reports/render/page.hpp"
 
 namespace tidemark::reports {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "reports/base/words.hpp"
-#include "reports/render/page.hpp"
 
 namespace tidemark::reports {
 
@@ -91,17 +90,8 @@ std::string cut(const std::string& label, std::size_t most) {
 }
 
 const char* class_of(HeatKind kind) {
-  switch (kind) {
-    case HeatKind::good:
-      return "cell-good";
-    case HeatKind::bad:
-      return "cell-bad";
-    case HeatKind::warn:
-      return "cell-warn";
-    case HeatKind::none:
-      break;
-  }
-  return "cell-none";
+  constexpr const char* kClasses[] = {"cell-none", "cell-good", "cell-bad", "cell-warn"};
+  return kClasses[static_cast<std::size_t>(kind)];
 }
 
 std::string svg_of(const HeatCell& cell, double x, double y) {
