@@ -135,21 +135,6 @@ std::string range_of(double low, double high) {
 
 std::string whole(float value) { return std::isnan(value) ? "-" : fmt::format("{:.0f}", value); }
 
-Row row_of(const Report& report, const Measured& measured, const MetricRow& row) {
-  const ResultRow& result = report.results[row.result_id];
-  return {.metric = std::string(measured.name),
-          .gpu = std::to_string(result.gpu_id),
-          .median = short_number(row.median),
-          .mad = short_spread(row.mad),
-          .n = std::to_string(row.n),
-          .range = range_of(row.min, row.max),
-          .unit = std::string(measured.unit),
-          .sm_mhz = whole(result.sm_mhz),
-          .power = whole(result.power_w),
-          .temperature = whole(result.temperature_c),
-          .value = row.median};
-}
-
 template <class Of>
 Statistics statistics_over(const std::vector<const MetricRow*>& rows, Of of) {
   std::vector<double> values;
@@ -158,29 +143,35 @@ Statistics statistics_over(const std::vector<const MetricRow*>& rows, Of of) {
   return statistics_of(std::move(values));
 }
 
-/// One line for many GPUs: medians over them, and the least and greatest of their own medians.
-Row row_over(const Report& report, const Measured& measured) {
-  const auto sensor = [&report](float ResultRow::*member) {
-    return
-        [&report, member](const MetricRow& row) { return report.results[row.result_id].*member; };
+/// One line: of one GPU its numbers; of many the medians over them, and the least and greatest of
+/// their own medians.
+Row row_of(const Report& report, const Measured& measured,
+           const std::vector<const MetricRow*>& rows) {
+  const MetricRow& first = *rows.front();
+  const bool one = rows.size() == 1;
+  const auto over = [&](auto of) {
+    return one ? static_cast<double>(of(first)) : statistics_over(rows, of).median;
   };
-  const auto over = [&](auto of) { return statistics_over(measured.rows, of).median; };
-  const std::size_t gpus = measured.rows.size();
-  const auto some = std::ranges::max_element(measured.rows, {}, &MetricRow::n);
-  const Statistics medians =
-      statistics_over(measured.rows, [](const MetricRow& row) { return row.median; });
+  const auto sensor = [&](float ResultRow::*member) {
+    return whole(static_cast<float>(
+        over([&](const MetricRow& row) { return report.results[row.result_id].*member; })));
+  };
+  const Statistics medians = statistics_over(rows, [](const auto& row) { return row.median; });
+  const double median = over([](const auto& row) { return row.median; });
   return {.metric = std::string(measured.name),
-          .gpu = medians.finite == gpus ? fmt::format("all {}", gpus)
-                                        : fmt::format("{} of {}", medians.finite, gpus),
-          .median = short_number(medians.median),
-          .mad = short_spread(over([](const MetricRow& row) { return row.mad; })),
-          .n = std::to_string((*some)->n),
-          .range = range_of(medians.min, medians.max),
+          .gpu = one ? std::to_string(report.results[first.result_id].gpu_id)
+                 : medians.finite == rows.size()
+                     ? fmt::format("all {}", rows.size())
+                     : fmt::format("{} of {}", medians.finite, rows.size()),
+          .median = short_number(median),
+          .mad = short_spread(over([](const auto& row) { return row.mad; })),
+          .n = std::to_string((*std::ranges::max_element(rows, {}, &MetricRow::n))->n),
+          .range = one ? range_of(first.min, first.max) : range_of(medians.min, medians.max),
           .unit = std::string(measured.unit),
-          .sm_mhz = whole(static_cast<float>(over(sensor(&ResultRow::sm_mhz)))),
-          .power = whole(static_cast<float>(over(sensor(&ResultRow::power_w)))),
-          .temperature = whole(static_cast<float>(over(sensor(&ResultRow::temperature_c)))),
-          .value = medians.median};
+          .sm_mhz = sensor(&ResultRow::sm_mhz),
+          .power = sensor(&ResultRow::power_w),
+          .temperature = sensor(&ResultRow::temperature_c),
+          .value = median};
 }
 
 Line slowest_line(const Report& report, const Measured& measured) {
@@ -193,12 +184,10 @@ Line slowest_line(const Report& report, const Measured& measured) {
 }
 
 std::vector<Row> rows_of(const Report& report, const Measured& measured, bool each) {
+  if (!each) return {row_of(report, measured, measured.rows)};
   std::vector<Row> lines;
-  if (each) {
-    for (const MetricRow* row : measured.rows) lines.push_back(row_of(report, measured, *row));
-  } else {
-    lines.push_back(row_over(report, measured));
-  }
+  lines.reserve(measured.rows.size());
+  for (const MetricRow* row : measured.rows) lines.push_back(row_of(report, measured, {row}));
   return lines;
 }
 
