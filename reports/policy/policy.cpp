@@ -58,10 +58,6 @@ At inside(const At& at, const std::string& key) {
   return {at.file, at.pointer + "/" + key, at.value.at(key)};
 }
 
-At element(const At& at, std::size_t i) {
-  return {at.file, fmt::format("{}/{}", at.pointer, i), at.value.at(i)};
-}
-
 /// As RFC 6901 writes a key within a pointer.
 std::string escaped(const std::string& key) {
   std::string made;
@@ -78,9 +74,13 @@ void check_object(const At& at, const std::vector<std::string_view>& known) {
   }
 }
 
-const nlohmann::json& array_of(const At& at) {
+std::vector<At> elements_of(const At& at) {
   if (!at.value.is_array()) at.refuse(fmt::format("is {}; give an array", at.value.type_name()));
-  return at.value;
+  std::vector<At> made;
+  made.reserve(at.value.size());
+  for (std::size_t i = 0; i < at.value.size(); ++i)
+    made.push_back({at.file, fmt::format("{}/{}", at.pointer, i), at.value.at(i)});
+  return made;
 }
 
 std::string line_of(const At& at) {
@@ -113,9 +113,7 @@ std::vector<std::string> names_in(const At& at, const Names& known) {
   for (const auto& each : known) {
     if (!std::string_view(each).starts_with("environment.")) shown.emplace_back(each);
   }
-  const std::size_t size = array_of(at).size();
-  for (std::size_t i = 0; i < size; ++i) {
-    const At one = element(at, i);
+  for (const At& one : elements_of(at)) {
     std::string name = line_of(one);
     if (std::ranges::find(known, name) == known.end())
       one.refuse(fmt::format("is '{}'; give one of {}", shown_text(name), fmt::join(shown, ", ")));
@@ -128,9 +126,9 @@ std::vector<std::string> names_in(const At& at, const Names& known) {
 std::vector<std::string> factors_in(const At& at) {
   std::vector<std::string> known;
   for (const std::string_view name : factor_names()) known.emplace_back(name);
-  for (const nlohmann::json& one : array_of(at)) {
-    if (one.is_string() && one.get_ref<const std::string&>().starts_with("environment."))
-      known.push_back(one.get<std::string>());
+  for (const At& one : elements_of(at)) {
+    const auto* const name = one.value.get_ptr<const std::string*>();
+    if (name != nullptr && name->starts_with("environment.")) known.push_back(*name);
   }
   return names_in(at, known);
 }
@@ -196,10 +194,7 @@ Policy policy_in(const At& at) {
     made.allow_confounders = factors_in(inside(at, "allow_confounders"));
   if (at.value.contains("floor_percent")) made.floor = floor_in(inside(at, "floor_percent"));
   if (at.value.contains("floors")) {
-    const At floors = inside(at, "floors");
-    const std::size_t size = array_of(floors).size();
-    for (std::size_t i = 0; i < size; ++i) {
-      const At one = element(floors, i);
+    for (const At& one : elements_of(inside(at, "floors"))) {
       check_object(one, {"case", "floor_percent"});
       const std::string cases = required(one, "case", "the name of a case, or a glob");
       if (!one.value.contains("floor_percent")) one.refuse("has no floor_percent; give a number");
@@ -207,9 +202,7 @@ Policy policy_in(const At& at) {
     }
   }
   if (at.value.contains("waivers")) {
-    const At waivers = inside(at, "waivers");
-    const std::size_t size = array_of(waivers).size();
-    for (std::size_t i = 0; i < size; ++i) made.waivers.push_back(waiver_in(element(waivers, i)));
+    for (const At& one : elements_of(inside(at, "waivers"))) made.waivers.push_back(waiver_in(one));
   }
   return made;
 }
