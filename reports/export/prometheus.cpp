@@ -118,6 +118,16 @@ void add_left_out(Families& made, const Report& report) {
       made.add({{"reason", reason}}, 1);
 }
 
+/// A sample of each GPU that has the number.
+void each_gpu(Families& made, const Report& report, std::string_view name, std::string_view help,
+              const std::function<double(std::uint32_t)>& value_of) {
+  made.begin(name, help);
+  for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+    const double value = value_of(i);
+    if (!std::isnan(value)) made.add(gpu_labels(report, i), value);
+  }
+}
+
 void add_gpus(Families& made, const Report& report) {
   made.begin("tidemark_gpu_info", "What a GPU is and what drives it; always 1.");
   for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
@@ -130,29 +140,23 @@ void add_gpus(Families& made, const Report& report) {
                                  {"nccl", std::string(report.text(gpu.nccl))}});
     made.add(labels, 1);
   }
-  made.begin("tidemark_gpu_reported", "1 where the GPU's rank reported.");
-  for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
-    made.add(gpu_labels(report, i), report.gpus[i].reported != 0 ? 1 : 0);
-  }
-  using Read = double (*)(const GpuRow&);
-  constexpr std::array<std::tuple<const char*, const char*, Read>, 4> kRead = {{
-      {"tidemark_gpu_power_limit_watts", "Power cap.",
-       [](const GpuRow& gpu) { return gpu.power_limit_w; }},
-      {"tidemark_gpu_nvlinks_up", "NVLinks that are up.",
-       [](const GpuRow& gpu) { return number_of(gpu.nvlinks_up); }},
-      {"tidemark_gpu_ecc_uncorrected", "Uncorrected ECC errors.",
-       [](const GpuRow& gpu) { return number_of(gpu.ecc_uncorrected); }},
-      {"tidemark_gpu_remapped_rows_pending", "Rows of memory that wait for a reset.",
-       [](const GpuRow& gpu) { return number_of(gpu.remapped_rows_pending); }},
-  }};
-  for (const auto& [name, help, read] : kRead) {
-    made.begin(name, help);
-    for (std::uint32_t i = 0; i < report.gpus.size(); ++i) {
+  const auto each = [&](std::string_view name, std::string_view help,
+                        double (*read)(const GpuRow&)) {
+    each_gpu(made, report, name, help, [&](std::uint32_t i) {
       // Without NVML the columns hold what was never read; what it refused is NaN.
-      const double value = report.gpus[i].nvml != 0 ? read(report.gpus[i]) : std::nan("");
-      if (!std::isnan(value)) made.add(gpu_labels(report, i), value);
-    }
-  }
+      return report.gpus[i].nvml != 0 ? read(report.gpus[i]) : std::nan("");
+    });
+  };
+  each_gpu(made, report, "tidemark_gpu_reported", "1 where the GPU's rank reported.",
+           [&](std::uint32_t i) { return report.gpus[i].reported != 0 ? 1.0 : 0.0; });
+  each("tidemark_gpu_power_limit_watts", "Power cap.",
+       [](const GpuRow& gpu) { return gpu.power_limit_w; });
+  each("tidemark_gpu_nvlinks_up", "NVLinks that are up.",
+       [](const GpuRow& gpu) { return number_of(gpu.nvlinks_up); });
+  each("tidemark_gpu_ecc_uncorrected", "Uncorrected ECC errors.",
+       [](const GpuRow& gpu) { return number_of(gpu.ecc_uncorrected); });
+  each("tidemark_gpu_remapped_rows_pending", "Rows of memory that wait for a reset.",
+       [](const GpuRow& gpu) { return number_of(gpu.remapped_rows_pending); });
 }
 
 Labels result_labels(const Report& report, const ResultRow& result) {
@@ -166,34 +170,22 @@ bool is_failed(Verdict verdict) { return is_bad(verdict) || is_lacking(verdict);
 
 /// What the GPU did, over all cases.
 void add_sums(Families& made, const Report& report) {
-  struct Sum {
-    std::size_t passed = 0, failed = 0;
-    double rows_run = 0, rows_failed = 0;
-  };
-  std::vector<Sum> sums(report.gpus.size());
+  std::vector<double> passed(report.gpus.size()), failed = passed, run = passed, wrong = passed;
   for (const ResultRow& result : report.results) {
-    Sum& sum = sums[result.gpu_id];
-    if (result.verdict == Verdict::pass) ++sum.passed;
-    if (is_failed(result.verdict)) ++sum.failed;
-    sum.rows_run += result.rows_run;
-    sum.rows_failed += result.rows_failed;
+    passed[result.gpu_id] += result.verdict == Verdict::pass ? 1 : 0;
+    failed[result.gpu_id] += is_failed(result.verdict) ? 1 : 0;
+    run[result.gpu_id] += result.rows_run;
+    wrong[result.gpu_id] += result.rows_failed;
   }
-  using Read = double (*)(const Sum&);
-  constexpr std::array<std::tuple<const char*, const char*, Read>, 4> kRead = {{
-      {"tidemark_gpu_cases_passed", "Cases that the GPU passed.",
-       [](const Sum& sum) { return static_cast<double>(sum.passed); }},
-      {"tidemark_gpu_cases_failed", "Cases that neither passed nor were waived or skipped.",
-       [](const Sum& sum) { return static_cast<double>(sum.failed); }},
-      {"tidemark_gpu_rows_run", "Parameter sets that were run.",
-       [](const Sum& sum) { return sum.rows_run; }},
-      {"tidemark_gpu_rows_failed", "Parameter sets that failed.",
-       [](const Sum& sum) { return sum.rows_failed; }},
-  }};
-  for (const auto& [name, help, read] : kRead) {
-    made.begin(name, help);
-    for (std::uint32_t i = 0; i < report.gpus.size(); ++i)
-      made.add(gpu_labels(report, i), read(sums[i]));
-  }
+  const auto each = [&](std::string_view name, std::string_view help,
+                        const std::vector<double>& sums) {
+    each_gpu(made, report, name, help, [&](std::uint32_t i) { return sums[i]; });
+  };
+  each("tidemark_gpu_cases_passed", "Cases that the GPU passed.", passed);
+  each("tidemark_gpu_cases_failed", "Cases that neither passed nor were waived or skipped.",
+       failed);
+  each("tidemark_gpu_rows_run", "Parameter sets that were run.", run);
+  each("tidemark_gpu_rows_failed", "Parameter sets that failed.", wrong);
 }
 
 void add_results(Families& made, const Report& report, bool all) {
