@@ -245,30 +245,26 @@ std::string setup_text(const std::vector<SetupChange>& setup, std::size_t most) 
 }
 
 std::string cases_summary(const History& history) {
-  std::array<std::size_t, 6> counts{};
-  std::size_t before = 0;
-  for (const CasePast& past : history.cases) {
-    const bool over = past.state == CaseState::passing || past.state == CaseState::quiet;
-    if (over && past.first_bad) {
-      ++before;
-    } else {
-      ++counts[static_cast<std::size_t>(past.state)];
-    }
-  }
-  const auto of = [&](CaseState state) { return counts[static_cast<std::size_t>(state)]; };
+  const auto count = [&](bool before, std::initializer_list<CaseState> states) {
+    const auto is_one = [&](const CasePast& past) {
+      const bool over = past.state == CaseState::passing || past.state == CaseState::quiet;
+      return std::ranges::find(states, past.state) != states.end() &&
+             before == (over && past.first_bad);
+    };
+    return grouped(static_cast<std::size_t>(std::ranges::count_if(history.cases, is_one)));
+  };
+  using enum CaseState;
   return fmt::format(
       "{} failing, {} open, {} waived, {} lacking, {} failed before, {} never failed",
-      grouped(of(CaseState::failing)), grouped(of(CaseState::open)), grouped(of(CaseState::waived)),
-      grouped(of(CaseState::lacking)), grouped(before),
-      grouped(of(CaseState::passing) + of(CaseState::quiet)));
+      count(false, {failing}), count(false, {open}), count(false, {waived}),
+      count(false, {lacking}), count(true, {passing, quiet}), count(false, {passing, quiet}));
 }
 
 std::string metrics_summary(const History& history) {
-  std::array<std::size_t, 4> counts{};
-  for (const MetricPast& metric : history.metrics) {
-    ++counts[static_cast<std::size_t>(metric.judged)];
-  }
-  const auto of = [&](Judged judged) { return grouped(counts[static_cast<std::size_t>(judged)]); };
+  const auto of = [&](Judged judged) {
+    return grouped(
+        static_cast<std::size_t>(std::ranges::count(history.metrics, judged, &MetricPast::judged)));
+  };
   return fmt::format("{} of {} changed, {} steady, {} drifting, {} with fewer than {} nights",
                      of(Judged::changed), plural(history.metrics.size(), "metric"),
                      of(Judged::steady), of(Judged::drifting), of(Judged::too_short),

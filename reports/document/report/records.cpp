@@ -204,21 +204,18 @@ TestSuite launch_suite(const Report& report) {
                        std::string(launch.complete ? "complete" : "incomplete");
   }
   std::vector<TestCase> cases = {std::move(complete)};
-  const std::string slowed = slowed_text(report);
+  const auto skip = [&](const char* name, const std::string& message) {
+    cases.push_back({.class_name = "tidemark.launch",
+                     .name = name,
+                     .outcome = TestOutcome::skipped,
+                     .message = message.substr(0, kLongest)});
+  };
   // A suite of passes would say that these numbers are those of the GPUs.
-  if (!slowed.empty()) {
-    cases.push_back({.class_name = "tidemark.launch",
-                     .name = "nothing was slowed on purpose",
-                     .outcome = TestOutcome::skipped,
-                     .message = ("SLOWED ON PURPOSE: " + slowed).substr(0, kLongest)});
-  }
+  if (const std::string slowed = slowed_text(report); !slowed.empty())
+    skip("nothing was slowed on purpose", "SLOWED ON PURPOSE: " + slowed);
   // The rest ran, and the exit code says how: a warning, as in the first lines of show.
-  for (const std::string_view text : left_out_of(report)) {
-    cases.push_back({.class_name = "tidemark.launch",
-                     .name = "every GPU takes part",
-                     .outcome = TestOutcome::skipped,
-                     .message = fmt::format("left out: {}", text).substr(0, kLongest)});
-  }
+  for (const std::string_view text : left_out_of(report))
+    skip("every GPU takes part", fmt::format("left out: {}", text));
   return {.name = "tidemark launch",
           .timestamp = without_zone(launch.created_utc),
           .properties = {{"run_id", launch.run_id},

@@ -161,7 +161,7 @@ HeatCell cell_of(const SmRow& row) {
   if (row.rows_failed == 0) return cell;
   cell.kind = HeatKind::bad;
   cell.mark = 'F';
-  cell.share = static_cast<double>(row.rows_failed) / static_cast<double>(row.rows_run);
+  cell.share = share_of(row);
   return cell;
 }
 
@@ -207,9 +207,9 @@ Section sm_maps_of(const Report& report, const ShowOptions& options) {
   const SmLines lines = sm_lines(report);
   if (lines.visited.empty()) return made;
   const std::size_t most = options.most(32);
-  const std::size_t shown = std::min(most, lines.failed.size());
-  for (std::size_t i = 0; i < shown; ++i) made.add(Line{.text = {lines.failed[i]}});
-  made.leave_out(lines.failed.size(), shown, "GPU");
+  made.add(List{lines.failed.size(), {.page = most}, "GPU", [lines](std::size_t i) {
+                  return Line{.text = {lines.failed[i]}};
+                }});
   made.add(Legend{{{{"cell-good"}, "no row failed"},
                    {{"cell-bad"}, "F rows failed: the larger their share, the redder"},
                    {{"cell-none"}, "- never visited"}}});
