@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "reports/schema/tables.hpp"
@@ -56,6 +57,16 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
 /// columns, and those of columns that are not there, stay as they are.
 void copy_columns(const Table& table, const std::vector<std::size_t>& offsets,
                   const StoredRows& stored, char* rows);
+
+// The root attributes.
+
+/// In the file, of a number that a LaunchRow has.
+template <class Number>
+hid_t attribute_type() {
+  if constexpr (std::is_same_v<Number, double>) return H5T_IEEE_F64LE;
+  if constexpr (std::is_same_v<Number, std::uint64_t>) return H5T_STD_U64LE;
+  return std::is_same_v<Number, std::uint32_t> ? H5T_STD_U32LE : H5T_STD_U8LE;
+}
 
 // The checksum over the root attributes: HDF5 has none for them.
 

@@ -55,7 +55,8 @@ std::string read_text(const Source& source, hid_t root, std::string_view name) {
 }
 
 template <class Number>
-Number read_number(const Source& source, hid_t root, std::string_view name, hid_t expected) {
+Number read_number(const Source& source, hid_t root, std::string_view name) {
+  const hid_t expected = attribute_type<Number>();
   const H5Id attribute = open_attribute(source, root, name);
   const H5Id type(H5Aget_type(attribute), H5Tclose, source.name + ": an attribute has no type");
   if (H5Tequal(type, expected) <= 0) {
@@ -68,38 +69,13 @@ Number read_number(const Source& source, hid_t root, std::string_view name, hid_
   return value;
 }
 
-struct ReadMember {
-  const Source& source;
-  hid_t root;
-  std::string_view name;
-  LaunchRow& launch;
-
-  void operator()(std::string LaunchRow::*member) const {
-    launch.*member = read_text(source, root, name);
-  }
-  void operator()(bool LaunchRow::*member) const {
-    const auto value = read_number<std::uint8_t>(source, root, name, H5T_STD_U8LE);
-    if (value > 1) source.refuse(fmt::format("attribute '{}' is neither 0 nor 1", name));
-    launch.*member = value == 1;
-  }
-  void operator()(double LaunchRow::*member) const {
-    launch.*member = read_number<double>(source, root, name, H5T_IEEE_F64LE);
-  }
-  void operator()(std::uint32_t LaunchRow::*member) const {
-    launch.*member = read_number<std::uint32_t>(source, root, name, H5T_STD_U32LE);
-  }
-  void operator()(std::uint64_t LaunchRow::*member) const {
-    launch.*member = read_number<std::uint64_t>(source, root, name, H5T_STD_U64LE);
-  }
-};
-
 /// Returns the minor version of the file's schema.
 std::uint32_t check_schema(const Source& source, hid_t root) {
   if (read_text(source, root, "format") != kReportFormat) {
     source.refuse(fmt::format("its attribute 'format' is not '{}'", kReportFormat), kNotOurs);
   }
-  const auto major = read_number<std::uint32_t>(source, root, "schema_major", H5T_STD_U32LE);
-  const auto minor = read_number<std::uint32_t>(source, root, "schema_minor", H5T_STD_U32LE);
+  const auto major = read_number<std::uint32_t>(source, root, "schema_major");
+  const auto minor = read_number<std::uint32_t>(source, root, "schema_minor");
   if (major != kSchemaMajor) {
     source.refuse(fmt::format("is schema {}.{}; this tidemark reads {}.{}", major, minor,
                               kSchemaMajor, kSchemaMinor),
@@ -111,20 +87,18 @@ std::uint32_t check_schema(const Source& source, hid_t root) {
 
 /// A bit that turned in an attribute would else be read as another launch.
 void check_attributes(const Source& source, hid_t root) {
-  const auto said = read_number<std::uint32_t>(source, root, kChecksum, H5T_STD_U32LE);
+  const auto said = read_number<std::uint32_t>(source, root, kChecksum);
   if (said != checksum_of_attributes(source, root)) {
     source.refuse("its root attributes are damaged");
   }
 }
 
-struct Links {
-  std::vector<std::pair<std::string, bool>> found;  // name, is a hard link
-};
+using Links = std::vector<std::pair<std::string, bool>>;  // name, is a hard link
 
 /// Called by HDF5's C code, which no exception may cross.
 herr_t collect_link(hid_t, const char* name, const H5L_info_t* info, void* into) {
   try {
-    auto& found = static_cast<Links*>(into)->found;
+    auto& found = *static_cast<Links*>(into);
     if (found.size() >= kMostRootLinks) return -1;
     found.emplace_back(name, info->type == H5L_TYPE_HARD);
     return 0;
@@ -138,7 +112,7 @@ void check_links(const Source& source, hid_t root) {
   if (H5Literate(root, H5_INDEX_NAME, H5_ITER_INC, nullptr, collect_link, &links) < 0) {
     source.refuse("its list of tables cannot be read, or is longer than any report's");
   }
-  for (const auto& [name, hard] : links.found) {
+  for (const auto& [name, hard] : links) {
     if (!hard) source.refuse(fmt::format("'{}' is a link that leads elsewhere", name));
     const bool known =
         name == kStringBytes ||
@@ -181,9 +155,19 @@ void stream_text(Source& source, hid_t root, const RowSink& sink) {
 
 LaunchRow read_launch(const Source& source, hid_t root) {
   LaunchRow launch;
-  for (const LaunchAttribute& attribute : launch_attributes()) {
-    std::visit(ReadMember{.source = source, .root = root, .name = attribute.name, .launch = launch},
-               attribute.member);
+  for (const auto& [name, of, meaning, disclosure] : launch_attributes()) {
+    const auto read = [&launch, &source, root, name = name]<class Value>(Value LaunchRow::*member) {
+      if constexpr (std::is_same_v<Value, std::string>) {
+        launch.*member = read_text(source, root, name);
+      } else if constexpr (std::is_same_v<Value, bool>) {
+        const auto value = read_number<std::uint8_t>(source, root, name);
+        if (value > 1) source.refuse(fmt::format("attribute '{}' is neither 0 nor 1", name));
+        launch.*member = value == 1;
+      } else {
+        launch.*member = read_number<Value>(source, root, name);
+      }
+    };
+    std::visit(read, of);
   }
   check_attributes(source, root);
   return launch;

@@ -35,8 +35,8 @@ void write_text(hid_t object, std::string_view name, std::string_view text) {
 }
 
 template <class Number>
-void write_number(hid_t object, std::string_view name, hid_t type, Number value) {
-  write_attribute(object, name, type, scalar_space(), &value);
+void write_number(hid_t object, std::string_view name, Number value) {
+  write_attribute(object, name, attribute_type<Number>(), scalar_space(), &value);
 }
 
 /// One text for each column, all of the longest one's size.
@@ -108,37 +108,26 @@ void write_strings(hid_t file, const std::vector<std::string>& strings) {
   write_table(file, table_of<StringIndexRow>(), rows);
 }
 
-struct WriteMember {
-  hid_t root;
-  std::string_view name;
-  const LaunchRow& launch;
-
-  void operator()(std::string LaunchRow::*member) const { write_text(root, name, launch.*member); }
-  void operator()(bool LaunchRow::*member) const {
-    write_number(root, name, H5T_STD_U8LE, static_cast<std::uint8_t>(launch.*member));
-  }
-  void operator()(double LaunchRow::*member) const {
-    write_number(root, name, H5T_IEEE_F64LE, launch.*member);
-  }
-  void operator()(std::uint32_t LaunchRow::*member) const {
-    write_number(root, name, H5T_STD_U32LE, launch.*member);
-  }
-  void operator()(std::uint64_t LaunchRow::*member) const {
-    write_number(root, name, H5T_STD_U64LE, launch.*member);
-  }
-};
-
 void write_attributes(hid_t file, const LaunchRow& launch, const std::string& name) {
   const H5Id root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "no root group");
   write_text(root, "format", kReportFormat);
-  write_number(root, "schema_major", H5T_STD_U32LE, kSchemaMajor);
-  write_number(root, "schema_minor", H5T_STD_U32LE, kSchemaMinor);
-  for (const LaunchAttribute& attribute : launch_attributes()) {
-    std::visit(WriteMember{.root = root, .name = attribute.name, .launch = launch},
-               attribute.member);
+  write_number(root, "schema_major", kSchemaMajor);
+  write_number(root, "schema_minor", kSchemaMinor);
+  for (const auto& [attribute, of, meaning, disclosure] : launch_attributes()) {
+    const auto write = [&launch, &root, attribute = attribute](auto member) {
+      const auto& value = launch.*member;
+      using Value = std::remove_cvref_t<decltype(value)>;
+      if constexpr (std::is_same_v<Value, std::string>) {
+        write_text(root, attribute, value);
+      } else {  // a bool is a byte
+        using Stored = std::conditional_t<std::is_same_v<Value, bool>, std::uint8_t, Value>;
+        write_number(root, attribute, static_cast<Stored>(value));
+      }
+    };
+    std::visit(write, of);
   }
   const Source source{.name = name, .file_bytes = 0, .bytes_left = 0};
-  write_number(root, kChecksum, H5T_STD_U32LE, checksum_of_attributes(source, root));
+  write_number(root, kChecksum, checksum_of_attributes(source, root));
 }
 
 std::string bytes_of(hid_t file) {
