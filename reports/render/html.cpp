@@ -39,17 +39,11 @@ std::string item(const Line& line) {
 }
 
 std::string html_of(const Line& line) {
-  switch (line.as) {
-    case Line::As::item:
-      return item(line);
-    case Line::As::banner:
-      return fmt::format("<p class=\"banner\">{}</p>\n", html_of(line.text));
-    case Line::As::muted:
-      return fmt::format("<p class=\"muted\">{}</p>\n", html_of(line.text));
-    case Line::As::paragraph:
-      break;
-  }
-  return fmt::format("<p>{}</p>\n", html_of(line.text));
+  if (line.as == Line::As::item) return item(line);
+  const std::string_view kind = line.as == Line::As::banner  ? " class=\"banner\""
+                                : line.as == Line::As::muted ? " class=\"muted\""
+                                                             : "";
+  return fmt::format("<p{}>{}</p>\n", kind, html_of(line.text));
 }
 
 std::string html_of(const Finding& finding) {
