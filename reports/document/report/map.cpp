@@ -21,9 +21,16 @@ struct Place {
   std::vector<double> values;  // of its first metric, passes only
 };
 
+/// Of a case, what its values are compared with: the median of all, and its sign.
+struct Middle {
+  double value = std::nan("");
+  bool higher_is_better = true;
+};
+
 struct Grid {
   GpuRows rows;
   std::vector<std::vector<Place>> places = {};  // [row][case]
+  std::vector<Middle> middles = {};             // by case
 };
 
 Grid grid_of(const Report& report) {
@@ -43,28 +50,16 @@ Grid grid_of(const Report& report) {
     ++place.results;
     if (result.verdict == place.worst) ++place.worst_results;
   }
+  made.middles.resize(report.cases.size());
   for (const auto& [case_id, all] : measured_of(report)) {
+    std::vector<double> values;
     for (const MetricRow* row : counted_of(report, all.front())) {
       const std::uint32_t gpu = report.results[row->result_id].gpu_id;
       made.places[made.rows.of_gpu[gpu]][case_id].values.push_back(row->median);
+      values.push_back(row->median);
     }
-  }
-  return made;
-}
-
-/// Per case, what its values are held against: the median of all, and its sign.
-struct Middle {
-  double value = std::nan("");
-  bool higher_is_better = true;
-};
-
-std::vector<Middle> middles_of(const Report& report) {
-  std::vector<Middle> made(report.cases.size());
-  for (const auto& [case_id, all] : measured_of(report)) {
-    std::vector<double> values;
-    for (const MetricRow* row : counted_of(report, all.front())) values.push_back(row->median);
-    made[case_id] = {.value = statistics_of(std::move(values)).median,
-                     .higher_is_better = all.front().higher_is_better};
+    made.middles[case_id] = {.value = statistics_of(std::move(values)).median,
+                             .higher_is_better = all.front().higher_is_better};
   }
   return made;
 }
@@ -127,7 +122,6 @@ Legend legend() {
 
 Section map_of(const Report& report, const ShowOptions& options) {
   const Grid grid = grid_of(report);
-  const std::vector<Middle> middles = middles_of(report);
   HeatMap names{.title = "verdicts by place and case", .rows = grid.rows.names};
   for (const CaseRow& of : report.cases) names.columns.emplace_back(of.name.view());
   Section made{
@@ -135,11 +129,11 @@ Section map_of(const Report& report, const ShowOptions& options) {
   add_map(made, names,
           {.rank =
                [&](std::size_t row, std::size_t column) {
-                 return rank_in_map(grid.places[row][column], middles[column]);
+                 return rank_in_map(grid.places[row][column], grid.middles[column]);
                },
            .cell =
                [&](std::size_t row, std::size_t column) {
-                 return cell_of(grid.places[row][column], middles[column]);
+                 return cell_of(grid.places[row][column], grid.middles[column]);
                }},
           options);
   return made;
