@@ -13,14 +13,10 @@ namespace tidemark::reports {
 
 namespace {
 
-bool is_confounder(const SetupDifference& difference) {
-  return !difference.subject && !difference.allowed && !difference.idle;
-}
-
 std::string confounders_of(const SetupComparison& setup) {
   std::string made;
   for (const SetupDifference& difference : setup.differences) {
-    if (is_confounder(difference)) made += (made.empty() ? "" : ", ") + difference.factor;
+    if (role_of(difference) == "confounder") made += (made.empty() ? "" : ", ") + difference.factor;
   }
   return made;
 }
