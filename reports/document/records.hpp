@@ -37,11 +37,11 @@ OrderedJson object(Fields&&... names_and_values) {
   return made;
 }
 
-/// An array of what `of` makes of each.
-template <class Range, class Of>
-OrderedJson array(const Range& range, Of of) {
+/// An array of what `of` makes of each, which is its last argument.
+template <class Range, class Of, class... Context>
+OrderedJson array(const Range& range, Of of, const Context&... context) {
   OrderedJson made = OrderedJson::array();
-  for (const auto& each : range) made.push_back(of(each));
+  for (const auto& each : range) made.push_back(of(context..., each));
   return made;
 }
 
@@ -64,7 +64,6 @@ class Sheet {
     for (std::size_t at = 0; at <= columns.size(); at += columns_.back().size() + 1) {
       columns_.push_back(columns.substr(at, columns.find(',', at) - at));
     }
-    clear();
   }
 
   bool has(std::string_view column) const {
@@ -82,8 +81,18 @@ class Sheet {
     }
     if constexpr (sizeof...(More) > 0) set(columns_and_values...);
   }
-  void clear() { line_.assign(columns_.size(), {}); }
-  void add_line() { csv_ += fmt::format("{}\n", fmt::join(line_, ",")); }
+  /// A line of nothing but these.
+  template <class... Fields>
+  void begin(const Fields&... columns_and_values) {
+    line_.assign(columns_.size(), {});
+    set(columns_and_values...);
+  }
+  /// The line, with these set as well.
+  template <class... Fields>
+  void add_line(const Fields&... columns_and_values) {
+    if constexpr (sizeof...(Fields) > 0) set(columns_and_values...);
+    csv_ += fmt::format("{}\n", fmt::join(line_, ","));
+  }
 
   /// Its first line names the columns.
   const std::string& csv() const { return csv_; }

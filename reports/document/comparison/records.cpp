@@ -54,11 +54,10 @@ void add_results(Sheet& sheet, const Comparison& comparison) {
       if (names.empty() && !known) continue;
       const bool left_out = !pairing.is_paired(gpu) || comparison.conformance.new_cases.contains(
                                                            static_cast<std::uint32_t>(which));
-      sheet.clear();
-      sheet.set("line", "result", "case", pairing.cases[which], "finding",
-                !names.empty() ? names
-                : left_out     ? "left_out"
-                               : "same");
+      sheet.begin("line", "result", "case", pairing.cases[which], "finding",
+                  !names.empty() ? names
+                  : left_out     ? "left_out"
+                                 : "same");
       set_gpu(sheet, pairing.gpus[gpu]);
       set_counts(sheet, base, "base");
       set_counts(sheet, fresh, "new");
@@ -70,8 +69,7 @@ void add_results(Sheet& sheet, const Comparison& comparison) {
 /// As the table of a page has them.
 void add_metrics(Sheet& sheet, const Comparison& comparison) {
   for (const SpeedFinding* finding : speed_in_order(comparison, true)) {
-    sheet.clear();
-    sheet.set("line", "metric");
+    sheet.begin("line", "metric");
     const std::vector<Cell> row = row_of(comparison, *finding);
     for (std::size_t i = 0; i < row.size(); ++i) {
       const auto& [heading, name] = kSpeedColumns[i];
@@ -91,15 +89,13 @@ void add_gpu_metrics(Sheet& sheet, const Comparison& comparison) {
   for (const GpuFinding& finding : comparison.speed.gpus) {
     for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
       const GpuChange& change = finding.changes[i];
-      sheet.clear();
-      sheet.set("line", "gpu_metric", "case", pairing.cases[finding.of_case], "metric",
-                finding.metric, "finding",
-                fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)));
+      sheet.begin("line", "gpu_metric", "case", pairing.cases[finding.of_case], "metric",
+                  finding.metric, "finding",
+                  fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)));
       set_gpu(sheet, pairing.gpus[finding.gpus[i]]);
-      sheet.set("total_percent", percent_of(change.total), "own_percent",
-                percent_of(change.own.effect), "margin_95_percent", percent_of(change.own.margin()),
-                "q", digits(change.own.q));
-      sheet.add_line();
+      sheet.add_line("total_percent", percent_of(change.total), "own_percent",
+                     percent_of(change.own.effect), "margin_95_percent",
+                     percent_of(change.own.margin()), "q", digits(change.own.q));
     }
   }
 }
@@ -143,7 +139,7 @@ OrderedJson gpus_json(const Pairing& pairing, const std::vector<std::uint32_t>& 
   return array(gpus, [&](std::uint32_t gpu) { return pairing.gpus[gpu].key; });
 }
 
-OrderedJson speed_of(const Comparison& comparison, const SpeedFinding& finding) {
+OrderedJson speed_json(const Comparison& comparison, const SpeedFinding& finding) {
   // "noise": as without a stored one, which older versions took.
   return object("case", comparison.pairing.cases[finding.of_case], "metric", finding.metric, "unit",
                 finding.unit, "higher_is_better", finding.higher_is_better, "verdict",
@@ -155,7 +151,7 @@ OrderedJson speed_of(const Comparison& comparison, const SpeedFinding& finding) 
                 "gpus_left_out", finding.gpus_left_out);
 }
 
-OrderedJson gpu_speed_of(const Comparison& comparison, const GpuFinding& finding) {
+OrderedJson gpu_speed_json(const Comparison& comparison, const GpuFinding& finding) {
   const Pairing& pairing = comparison.pairing;
   const auto change = [](const GpuChange& of) {
     return object("total", of.total, "own", effect_of(of.own));
@@ -196,10 +192,6 @@ OrderedJson json_of(const Comparison& comparison) {
   const auto waiver = [](const WaiverLedger::Line& line) {
     return object("text", line.text, "attention", line.attention);
   };
-  const auto speed = [&](const SpeedFinding& finding) { return speed_of(comparison, finding); };
-  const auto gpu_speed = [&](const GpuFinding& finding) {
-    return gpu_speed_of(comparison, finding);
-  };
   OrderedJson shared = effect_of(comparison.speed.effects.shared);
   shared["verdict"] = name_of(comparison.speed.shared);
   return object(
@@ -213,8 +205,8 @@ OrderedJson json_of(const Comparison& comparison) {
       "new_cases", cases_json(pairing, conformance.new_cases), "behaviours_unjudged",
       cases_json(pairing, conformance.behaviours_unjudged), "changes",
       array(conformance.groups, change), "waivers", array(comparison.waivers, waiver), "shared",
-      shared, "speed", array(comparison.speed.series, speed), "gpu_speed",
-      array(comparison.speed.gpus, gpu_speed));
+      shared, "speed", array(comparison.speed.series, speed_json, comparison), "gpu_speed",
+      array(comparison.speed.gpus, gpu_speed_json, comparison));
 }
 
 // A comparison as tests: a suite of the kinds of findings, a suite of the cases. What the

@@ -36,10 +36,9 @@ Setups setups_of(const Chronicle& all) {
 void set_launch(Sheet& sheet, const Chronicle& all, const Setups& setups, std::uint32_t launch,
                 const std::string& of_case) {
   const PastLaunch& past = all.launches[launch];
-  sheet.clear();
-  sheet.set("created_utc", utc_text(past.at_unix_s), "run_id", past.run_id, "path", past.path,
-            "device", past.is_virtual ? "VIRTUAL" : past.device, "level", past.level, "complete",
-            past.incomplete_reason.empty() ? "complete" : "incomplete", "case", of_case);
+  sheet.begin("created_utc", utc_text(past.at_unix_s), "run_id", past.run_id, "path", past.path,
+              "device", past.is_virtual ? "VIRTUAL" : past.device, "level", past.level, "complete",
+              past.incomplete_reason.empty() ? "complete" : "incomplete", "case", of_case);
   for (std::size_t i = 0; i < kSetup.size(); ++i) sheet.set(kSetup[i], setups[launch][i]);
   const auto slowed = past.slowed.find(of_case);
   if (slowed != past.slowed.end()) sheet.set("slowed_on_purpose", slowed->second);
@@ -62,9 +61,8 @@ void add_metric(Sheet& sheet, const History& history, const Setups& setups,
     const auto add = [&](std::uint32_t gpu, std::string_view name, double value) {
       const auto step = steps.find({launch, gpu});
       const double change = step == steps.end() ? kNoNumber : 100 * std::expm1(step->second);
-      sheet.set("gpu", name, "median", SheetNumber(std::exp(value), "{:.7g}"), "change_percent",
-                SheetNumber(change, "{:.2f}"));
-      sheet.add_line();
+      sheet.add_line("gpu", name, "median", SheetNumber(std::exp(value), "{:.7g}"),
+                     "change_percent", SheetNumber(change, "{:.2f}"));
     };
     add(kNoRow, "all", levels.typical[i]);
     for (std::size_t gpu = 0; gpu < levels.gpus.size(); ++gpu) {
@@ -84,10 +82,9 @@ Sheet sheet_of(const History& history) {
   for (const CasePast& past : history.cases) {
     for (const PastResults& each : *past.results) {
       set_launch(sheet, history.chronicle, setups, each.launch, past.name);
-      sheet.set("gpu", "all", "worst_verdict", name_of(each.worst), "gpus_passed", each.passed,
-                "gpus_bad", each.bad, "gpus_lacking", each.lacking, "gpus_waived", each.waived,
-                "rows", each.rows);
-      sheet.add_line();
+      sheet.add_line("gpu", "all", "worst_verdict", name_of(each.worst), "gpus_passed", each.passed,
+                     "gpus_bad", each.bad, "gpus_lacking", each.lacking, "gpus_waived", each.waived,
+                     "rows", each.rows);
     }
   }
   return sheet;
@@ -158,27 +155,25 @@ OrderedJson case_json(const History& history, const CasePast& past) {
                   name_of(each.worst), "passed", each.passed, "bad", each.bad, "waived",
                   each.waived, "rows", each.rows, "lacking", each.lacking, "quiet", each.quiet);
   };
-  const auto gpu = [&](std::uint32_t number) { return gpu_json(history, number); };
   const auto known = [](bool is_known, std::uint32_t number) {
     return is_known ? OrderedJson(number) : OrderedJson(nullptr);
   };
   const bool failed = past.first_bad.has_value();
-  return object("case", past.name, "virtual", past.is_virtual, "state", name_of(past.state),
-                "launches_in_a_row", past.in_a_row, "launches_bad", past.launches_bad, "turns",
-                past.turns, "launches_waived", past.launches_waived, "launches_without_it",
-                past.launches_without, "bad_gpus", array(past.results->back().bad_gpus, gpu),
-                "open_gpus", array(past.open_gpus, gpu), "changed_since_it_passed",
-                setup_json(past.setup), "launches", array(*past.results, launch),
-                "first_bad_launch", known(failed, past.first_bad.value_or(0)), "last_bad_launch",
-                known(failed, past.last_bad), "since_launch",
-                known(failed || past.state == CaseState::passing, past.since));
+  return object(
+      "case", past.name, "virtual", past.is_virtual, "state", name_of(past.state),
+      "launches_in_a_row", past.in_a_row, "launches_bad", past.launches_bad, "turns", past.turns,
+      "launches_waived", past.launches_waived, "launches_without_it", past.launches_without,
+      "bad_gpus", array(past.results->back().bad_gpus, gpu_json, history), "open_gpus",
+      array(past.open_gpus, gpu_json, history), "changed_since_it_passed", setup_json(past.setup),
+      "launches", array(*past.results, launch), "first_bad_launch",
+      known(failed, past.first_bad.value_or(0)), "last_bad_launch", known(failed, past.last_bad),
+      "since_launch", known(failed || past.state == CaseState::passing, past.since));
 }
 
 OrderedJson json_of(const History& history, const ShowOptions& options) {
   OrderedJson launches = OrderedJson::array();
   for (std::uint32_t i = 0; i < history.chronicle.launches.size(); ++i)
     launches.push_back(launch_json(history.chronicle, i));
-  const auto metric = [&](const MetricPast& past) { return metric_json(history, past); };
   const auto event_json = [&](const ChangeEvent& event) {
     return object("last_launch_before", event.before, "first_launch_after", event.after, "gpu",
                   gpu_json(history, event.gpu), "metrics", event.changes.size(), "setup",
@@ -190,11 +185,11 @@ OrderedJson json_of(const History& history, const ShowOptions& options) {
     made["nights"] = change.nights;
     return made;
   };
-  const auto of_case = [&](const CasePast& past) { return case_json(history, past); };
   return object("launches", launches, "refused", options.refused, "floor_percent",
-                100 * history.options.floor, "metrics", array(history.metrics, metric), "events",
+                100 * history.options.floor, "metrics",
+                array(history.metrics, metric_json, history), "events",
                 array(history.events, event_json), "newest_nights_outside",
-                array(history.newest, newest), "cases", array(history.cases, of_case));
+                array(history.newest, newest), "cases", array(history.cases, case_json, history));
 }
 
 // A history as tests: a test a case, as the newest launches left it. Changes of speed are

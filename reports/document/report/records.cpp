@@ -68,9 +68,8 @@ Sheet sheet_of(const Report& report) {
       "metric,unit,n,median,mad,min,max,mean,slowed_on_purpose,sm");
   const LaunchRow& launch = report.launch;
   const auto begin = [&](std::uint32_t gpu_id) {
-    sheet.clear();
-    sheet.set("run_id", launch.run_id, "created_utc", launch.created_utc, "device",
-              launch.is_virtual ? "VIRTUAL" : launch.device);
+    sheet.begin("run_id", launch.run_id, "created_utc", launch.created_utc, "device",
+                launch.is_virtual ? "VIRTUAL" : launch.device);
     set_gpu(sheet, report, gpu_id);
   };
   for (const ResultRow& result : report.results) {
@@ -88,15 +87,13 @@ Sheet sheet_of(const Report& report) {
     }
     for (const MetricRow* metric : measured->second) {
       set_row(sheet, report, *metric);
-      sheet.set("metric", report.text(metric->name));
-      sheet.add_line();
+      sheet.add_line("metric", report.text(metric->name));
     }
   }
   for (const SmRow& row : report.sms) {
     begin(row.gpu_id);
     set_row(sheet, report, row);
-    sheet.set("kind", "sm");
-    sheet.add_line();
+    sheet.add_line("kind", "sm");
   }
   return sheet;
 }
@@ -144,12 +141,11 @@ OrderedJson json_of(const Report& report) {
     }
     json[std::string(table.name)] = std::move(all);
   });
-  json["outliers"] = OrderedJson::array();
-  for (const OutlierGroup& group : outliers_of(report).groups) {
-    json["outliers"].push_back(object("place", group.place, "gpus", group.gpus, "metrics",
-                                      group.metrics, "slower", group.slower, "median", group.median,
-                                      "least", group.least, "most", group.most, "z", group.z));
-  }
+  json["outliers"] = array(outliers_of(report).groups, [](const OutlierGroup& group) {
+    return object("place", group.place, "gpus", group.gpus, "metrics", group.metrics, "slower",
+                  group.slower, "median", group.median, "least", group.least, "most", group.most,
+                  "z", group.z);
+  });
   return json;
 }
 

@@ -1,7 +1,7 @@
 // What journals hold, result by result, on its way into the tables of a report.
 #include "reports/store/assemble/assembly.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -44,12 +44,6 @@ void fill_telemetry(ResultRow& row, const OutcomeRecord& outcome) {
       row.throttle_reasons |= sample.telemetry.throttle_reasons;
     }
   }
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string made;
-  for (const std::string& line : lines) made += (made.empty() ? "" : "\n") + line;
-  return made;
 }
 
 HeardMetric metric_of(Texts& texts, const MetricRecord& from) {
@@ -139,7 +133,7 @@ void HeardResults::add(std::uint32_t pair, OutcomeRecord& from) {
   fields(columns, std::as_const(from));
   made.row.start_unix_s = from.start_unix_s;
   made.row.descriptor_digest = from.descriptors;
-  made.row.notes = texts_.number_of(joined(from.notes));
+  made.row.notes = texts_.number_of(fmt::format("{}", fmt::join(from.notes, "\n")));
   made.miscompares = std::move(from.miscompares);
   fill_telemetry(made.row, from);
   for (const MetricRecord& metric : from.metrics) {
