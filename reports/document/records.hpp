@@ -28,6 +28,7 @@ using OrderedJson = nlohmann::ordered_json;
 /// An object of names and values in turn. NaN is dumped as null.
 template <class... Fields>
 OrderedJson object(Fields&&... names_and_values) {
+  static_assert(sizeof...(Fields) % 2 == 0, "a name without a value");
   std::array<OrderedJson, sizeof...(Fields)> fields = {
       OrderedJson(std::forward<Fields>(names_and_values))...};
   OrderedJson made = OrderedJson::object();
