@@ -42,6 +42,57 @@ TEST(FleetLife, ALaunchThatHardlyCountsIsNamed) {
   EXPECT_TRUE(has(show_comparison(made, {}), "\nODD LAUNCH: synthetic-3-new-2: -"));
 }
 
+/// Of one case in these launches.
+void slow_case(std::vector<Report>& reports, std::uint32_t which,
+               std::initializer_list<std::size_t> launches) {
+  for (const std::size_t launch : launches)
+    for (MetricRow& metric : reports[launch].metrics)
+      if (reports[launch].results[metric.result_id].case_id == which) metric.median *= 0.9;
+}
+
+TEST(FleetLife, AMetricThatIsSlowInThreeOfFiveNewLaunchesIsARegression) {
+  std::vector<Report> fresh = side(true);
+  slow_case(fresh, 4, {0, 1, 3});
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.speed.series[4].verdict, SpeedVerdict::regressed);
+  EXPECT_EQ(headline_of(made), "REGRESSION");
+}
+
+TEST(FleetLife, AllMetricsThatAreSlowInThreeOfFiveNewLaunchesAreARegression) {
+  std::vector<Report> fresh = side(true);
+  for (std::uint32_t which = 0; which < kFleet.cases; ++which) slow_case(fresh, which, {0, 1, 3});
+  const Comparison made = held(side(false), fresh);
+  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
+}
+
+TEST(FleetLife, AnOddLaunchOfTheBaseInOneMetricIsNamed) {
+  std::vector<Report> base = side(false);
+  slow_case(base, 4, {2});
+  const Comparison made = held(base, side(true));
+  ASSERT_EQ(made.speed.odd.size(), 1U);
+  EXPECT_EQ(made.speed.odd[0].launch, 2U);
+  EXPECT_EQ(made.speed.odd[0].metrics, std::vector<std::size_t>{4});
+  EXPECT_NEAR(made.speed.odd[0].distance, std::log(0.9), 0.01);
+}
+
+TEST(FleetLife, AnOddLaunchOfEitherSideAsksForNoMore) {
+  std::vector<Report> odd = side(false), fresh = side(true);
+  slow_case(odd, 4, {2});
+  EXPECT_EQ(action_text(held(odd, side(true))), "roll out");
+  slow_case(fresh, 4, {2});
+  EXPECT_EQ(action_text(held(side(false), fresh)), "roll out");
+}
+
+TEST(FleetLife, ALaunchThatIsOddInAllOfFewMetricsAsksForNoMore) {
+  SyntheticFleet small = kFleet;
+  small.cases = 6;
+  std::vector<Report> fresh = launches_of(small, true);
+  for (std::uint32_t which = 0; which < small.cases; ++which) slow_case(fresh, which, {2});
+  const Comparison made = held(launches_of(small, false), fresh);
+  ASSERT_EQ(made.speed.odd.size(), 1U);
+  EXPECT_EQ(action_text(made), "roll out");
+}
+
 TEST(FleetLife, WhatIsSlowerWhereTheDriverStayedIsNotPutDownToIt) {
   std::vector<Report> fresh = side(true, {.first_node = -0.1});
   for (Report& report : fresh) {

@@ -19,6 +19,7 @@
 
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/speed/outliers.hpp"
+#include "reports/document/comparison/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
@@ -97,6 +98,8 @@ bool verdict_names_driver(const Comparison& made) {
   return made.setup.cause == Cause::driver ||
          text.substr(0, text.find("\n\n")).find("driver") != std::string::npos;
 }
+
+bool rolls_out(const Comparison& made) { return action_text(made).starts_with("roll out"); }
 
 using Judge = std::function<bool(const Comparison&)>;
 
@@ -185,19 +188,24 @@ void run_trials(const Typed& typed) {
   const Judge shared = [](const Comparison& made) {
     return made.speed.shared == SpeedVerdict::regressed;
   };
-  constexpr double kTwoPercent = -0.0202, kFivePercent = -0.0513, kTenPercent = -0.1054;
+  constexpr double kTwoPercent = -0.0202, kThreePercent = -0.0305, kFivePercent = -0.0513,
+                   kTenPercent = -0.1054;
   const Judge change_of_all = [](const Comparison& made) { return is_change(made.speed.shared); };
   const Judge one_gpu = [](const Comparison& made) { return !made.speed.gpus.empty(); };
   const Judge drift = [](const Comparison& made) { return made.speed.drift.seen(); };
   const Judge unwarned = [any](const Comparison& made) {
     return any(made) && !made.speed.drift.seen() && !made.setup.in_sequence;
   };
-  const auto same = counted(typed, {}, {any, change_of_all, one_gpu, drift, unwarned});
+  const auto same = counted(typed, {}, {any, change_of_all, one_gpu, drift, unwarned, rolls_out});
   say(typed, "nothing changed", "any finding", same[0]);
   say(typed, "nothing changed", "of these a shift of all", same[1]);
   say(typed, "nothing changed", "of these a GPU", same[2]);
   say(typed, "nothing changed", "a warning of drift", same[3]);
   say(typed, "nothing changed", "any finding, no warning of drift or order", same[4]);
+  say(typed, "nothing changed", "roll out", same[5]);
+  const auto lost = counted(typed, {.first_case = kThreePercent}, {first, rolls_out});
+  say(typed, "one case 3 % slower", "found", lost[0]);
+  say(typed, "one case 3 % slower", "roll out", lost[1]);
   const auto lone = counted(typed, {.first_case = kTwoPercent}, {first, other, driver});
   say(typed, "one case 2 % slower", "found", lone[0]);
   say(typed, "one case 2 % slower", "any other finding", lone[1]);

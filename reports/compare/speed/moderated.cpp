@@ -117,6 +117,8 @@ Effect raw_effect(std::span<const double> row, std::span<const double> weights, 
   made.degrees = before.n > 0 && after.n > 0 ? static_cast<double>(before.n + after.n) - 2 : 0;
   const double squares = before.squares + after.squares;
   made.spread = made.degrees > 0 ? std::sqrt(squares / made.degrees) : kNoNumber;
+  const double base_degrees = static_cast<double>(before.n) - 1;
+  made.base_spread = before.n > 1 ? std::sqrt(before.squares / base_degrees) : kNoNumber;
   return made;
 }
 
@@ -139,6 +141,10 @@ void moderate(Effect& row, const Prior& prior) {
   const double degrees = row.degrees + prior.degrees;
   row.spread = std::sqrt((prior.degrees * prior.variance + own) / degrees);
   row.degrees = degrees;
+  const double of_base = static_cast<double>(row.base) - 1;
+  const double squares = of_base > 0 ? of_base * row.base_spread * row.base_spread : 0;
+  row.base_spread =
+      std::sqrt((prior.degrees * prior.variance + squares) / (prior.degrees + of_base));
 }
 
 /// Rows that hardly differ within either side, and have at least two values there.
@@ -246,33 +252,41 @@ std::size_t farthest_of(std::span<const double> row, std::size_t first, std::siz
   return farthest;
 }
 
-/// A second look at a row whose sides lie wholly apart: one launch far off on the side of the
-/// change makes the variance so large that the t test sees nothing. Only where every launch after
-/// the change lies beyond every one before it, which chance does to one row in 126 (5 against 5).
-Effect second_look(std::span<const double> row, std::size_t base, const Effect& first,
-                   const Prior& prior) {
+/// Without the launch of each side that lies far from the others there: it would make the variance
+/// so large that the test sees nothing, and no number of further launches settles the row. Of two
+/// such launches on one side none is left out: they are no accident.
+Effect without_odd(std::span<const double> row, std::span<const double> weights, std::size_t base,
+                   const Effect& all, const Prior& prior) {
   constexpr std::size_t kFewest = 5;
-  if (first.base < kFewest || first.fresh < kFewest) return first;
-  const std::vector<double> before = known_of(row.first(base)), after = known_of(row.subspan(base));
-  const auto [low, high] = std::ranges::minmax_element(before);
-  const auto [least, most] = std::ranges::minmax_element(after);
-  if (*least <= *high && *most >= *low) return first;
-  const std::vector<std::size_t> left_out = {farthest_of(row, 0, base),
-                                             farthest_of(row, base, row.size())};
+  constexpr double kOddSpreads = 8;  // 5 would make findings of one comparison in 40 by chance
+  if (all.base < kFewest || all.fresh < kFewest) return all;
+  const std::size_t farthest[2] = {farthest_of(row, 0, base), farthest_of(row, base, row.size())};
   std::vector<double> rest(row.begin(), row.end());
-  for (const std::size_t launch : left_out) rest[launch] = kNoNumber;
-  const std::vector<double> even(rest.size(), 1.0);
-  Effect made = raw_effect(rest, even, base);
+  for (const std::size_t launch : farthest) rest[launch] = kNoNumber;
+  Effect usual = raw_effect(rest, weights, base);
   // What is left of five without the farthest has some half of their variance.
-  constexpr double kLeft = 2;
-  made.spread *= std::sqrt(kLeft);
+  usual.spread *= std::sqrt(2.0);
+  moderate(usual, prior);
+  std::vector<std::size_t> odd;
+  for (const bool fresh : {false, true}) {
+    const std::size_t launch = farthest[fresh ? 1 : 0], first = fresh ? base : 0;
+    const std::size_t count = fresh ? row.size() - base : base;
+    const double middle = median_of(known_of(std::span(rest).subspan(first, count)));
+    const double distance = std::abs(row[launch] - middle) * std::sqrt(weights[launch]);
+    if (distance > kOddSpreads * usual.spread) {
+      odd.push_back(launch);
+    } else {
+      rest[launch] = row[launch];
+    }
+  }
+  if (odd.empty()) return all;
+  Effect made = raw_effect(rest, weights, base);
   moderate(made, prior);
   finish(made);
-  made.p = made.q = 2 * made.p;  // two tests, of which the better one counts
-  made.base = first.base;
-  made.fresh = first.fresh;
-  made.left_out = left_out;
-  return made.p < first.p ? made : first;
+  made.base = all.base;
+  made.fresh = all.fresh;
+  made.left_out = std::move(odd);
+  return made;
 }
 
 /// Times the variance of all rows, of one whose noise is its own: what it is drawn towards would
@@ -331,6 +345,7 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   made.weights = weights_of(own, made.exact);
   made.shared = raw_effect(made.shift, made.weights, matrix.base);
   finish(made.shared);
+  made.shared = without_odd(made.shift, made.weights, matrix.base, made.shared, {});
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     made.rows.push_back(
@@ -345,7 +360,7 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
     moderate(made.rows[row], prior);
     finish(made.rows[row]);
     if (!made.exact[row]) {
-      made.rows[row] = second_look(own.row(row), matrix.base, made.rows[row], prior);
+      made.rows[row] = without_odd(own.row(row), made.weights, matrix.base, made.rows[row], prior);
     }
     p.push_back(made.rows[row].p);
   }

@@ -44,8 +44,8 @@ struct Effect {
   double degrees = 0;               // of freedom, of the spread
   double p = 0;                     // two-sided, of no effect
   double q = 0;                     // the same after Benjamini-Hochberg over all rows
-  /// One launch of each side, the farthest from its median, or none: with them the sides are apart
-  /// all the same, and the test would not see it. The others then count alike.
+  double base_spread = 0;           // as spread, of the base alone
+  /// One launch of each side at most, far from the others of it.
   std::vector<std::size_t> left_out = {};
 
   /// Half the width of the 95 % confidence interval.

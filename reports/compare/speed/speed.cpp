@@ -59,11 +59,13 @@ double mean_of(const std::vector<double>& values, const std::vector<double>& wei
 /// and what it shares with the others over all, as in Effects::total_of.
 void fill_means(SpeedFinding& finding, const Effects& effects, std::size_t base) {
   const std::vector<double> weights = weights_in(effects, finding);
+  std::vector<double> of_shared = effects.weights;
+  for (const std::size_t launch : effects.shared.left_out) of_shared[launch] = 0;
   std::vector<double> own = finding.launches;
   for (std::size_t i = 0; i < own.size() && !finding.exact; ++i) own[i] -= effects.shift[i];
   const auto mean = [&](std::size_t first, std::size_t end) {
     const double of_own = mean_of(own, weights, first, end);
-    return finding.exact ? of_own : of_own + mean_of(effects.shift, effects.weights, first, end);
+    return finding.exact ? of_own : of_own + mean_of(effects.shift, of_shared, first, end);
   };
   const double before = mean(0, base), after = mean(base, own.size());
   const double sign = finding.higher_is_better ? 1 : -1;
@@ -231,21 +233,6 @@ std::vector<double> times_of(const Pairing& pairing) {
   return made;
 }
 
-/// How far a launch lies from the median of the others of its side, in the median over the rows.
-double distance_of(const LaunchMatrix& matrix, std::size_t launch) {
-  const std::size_t first = launch < matrix.base ? 0 : matrix.base;
-  const std::size_t end = launch < matrix.base ? matrix.base : matrix.launches;
-  std::vector<double> distances;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    std::vector<double> others;
-    for (std::size_t i = first; i < end; ++i)
-      if (i != launch && !std::isnan(matrix.at(row, i))) others.push_back(matrix.at(row, i));
-    const double distance = matrix.at(row, launch) - median_of(std::move(others));
-    if (!std::isnan(distance)) distances.push_back(distance);
-  }
-  return median_of(std::move(distances));
-}
-
 /// The findings that can be judged, in the order of the rows of Effects.
 std::vector<std::size_t> judged_of(const SpeedComparison& made) {
   std::vector<std::size_t> judged;
@@ -300,12 +287,7 @@ void hold_false_discoveries(const Effects& means, GpusAlone& alone) {
 void warn_of_launches(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   const LaunchMatrix matrix = matrix_of(made, pairing, judged_of(made));
   made.drift = drift_in(matrix, made.effects, times_of(pairing));
-  for (std::size_t i = 0; i < matrix.launches; ++i) {
-    const double weight = made.effects.weights[i];
-    const double distance = weight < kOddWeight ? distance_of(matrix, i) : 0;
-    if (-distance >= kOddFloors * policy.floor)
-      made.odd.push_back({.launch = i, .weight = weight, .distance = distance});
-  }
+  made.odd = odd_launches(matrix, made.effects, judged_of(made), policy.floor);
 }
 
 void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy,
@@ -313,6 +295,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   if (made.effects.separated) {
     made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
                                is_few(made.effects.shared));
+    judge_unstable_shift(made, pairing.base);
   }
   const std::vector<std::size_t> judged = judged_of(made);
   for (std::size_t row = 0; row < judged.size(); ++row) {
@@ -332,6 +315,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.why = why_ambiguous(finding, own, few);
     finding.launches_needed = launches_to_decide(finding);
   }
+  judge_unstable(made, matrix_of(made, pairing, judged), judged);
 }
 
 SpeedVerdict in_all(const SpeedFinding& finding, SpeedVerdict shared) {
@@ -417,8 +401,8 @@ bool has_no_value(const Series& series) {
 }  // namespace
 
 std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding) {
-  if (!finding.exact && finding.own.left_out.empty()) return effects.weights;
-  std::vector<double> made(finding.launches.size(), 1.0);
+  std::vector<double> made =
+      finding.exact ? std::vector<double>(finding.launches.size(), 1.0) : effects.weights;
   for (const std::size_t launch : finding.own.left_out) made[launch] = 0;
   return made;
 }
@@ -469,7 +453,10 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   hold_false_discoveries(made.effects, alone);
   warn_of_launches(made, pairing, policy);
   judge_series(made, pairing, policy, false);
-  for (auto& [gpu, one] : alone) judge_series(one, pairing, policy, true);
+  for (auto& [gpu, one] : alone) {
+    one.policy = policy;
+    judge_series(one, pairing, policy, true);
+  }
   name_alone(made, alone);
   judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {

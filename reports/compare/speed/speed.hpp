@@ -55,6 +55,9 @@ inline constexpr double kFewLaunchesFloors = 3;
 /// Of the floor, of a metric that hardly differs from launch to launch (Effects::exact): half a
 /// percent more cycles are a change.
 inline constexpr double kExactFloors = 0.2;
+/// Times the spread of the base, which few launches understate by half: new launches that lie
+/// farther below it make the new side unstable.
+inline constexpr double kUnstableSpreads = 10;
 /// Of the floor, of how far the slowest tenth of the samples lies from their median.
 inline constexpr double kTailFloors = 3;
 
@@ -125,14 +128,15 @@ struct UnsteadyGpu {
   double least = 0, most = 0;           // effects in these, the smallest and the largest loss
 };
 
-/// A launch that is far slower than the others of its side and hardly counts, since all metrics
-/// scatter there (Effects::weights).
+/// A launch that lies far from the others of its side, and does not count: in some metrics
+/// (Effect::left_out), in what all share, or hardly, since all metrics scatter there
+/// (Effects::weights).
 struct OddLaunch {
-  std::size_t launch = 0;  // in the pairing
-  double weight = 1;
-  double distance = 0;  // of its metrics from those of the side's other launches, in the median
+  std::size_t launch = 0;                 // in the pairing
+  std::vector<std::size_t> metrics = {};  // of SpeedComparison::series; empty: all of them
+  double distance = 0;  // from the other launches of its side, in the median of these metrics
 };
-/// Launches with a smaller weight that lose this many floors in the median.
+/// Launches with a smaller weight are odd where they lie so many floors from the others.
 inline constexpr double kOddWeight = 0.1, kOddFloors = 3;
 
 /// Rows that rise or fall from launch to launch within the sides: what goes on at that pace looks
@@ -165,9 +169,22 @@ struct SpeedComparison {
   std::vector<OddLaunch> odd;
   Effects effects;                                   // behind `series` where compared
   SpeedVerdict shared = SpeedVerdict::not_compared;  // of the shift that all series share
+  std::string why_shared = {};                       // where it is a regression by instability
   Drift drift;                                       // of the series' own, the shift taken off
   std::array<std::size_t, kSpeedVerdicts> counts{};  // of series, by verdict
 };
+
+/// Launches that lie far from the others of their side; `matrix`: of the series at `judged`.
+std::vector<OddLaunch> odd_launches(const LaunchMatrix& matrix, const Effects& effects,
+                                    const std::vector<std::size_t>& judged, double floor);
+
+/// Makes a regression of each of these series whose new launches are partly as the base and partly
+/// far slower: their mean is so unsure that no test finds it, and each of them is a slow run.
+void judge_unstable(SpeedComparison& made, const LaunchMatrix& matrix,
+                    const std::vector<std::size_t>& judged);
+
+/// The same of what all series share.
+void judge_unstable_shift(SpeedComparison& made, std::size_t base);
 
 /// How much each launch counts for what is the finding's own; 0 of one that is left out.
 std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding);

@@ -70,7 +70,7 @@ void put_launches(std::vector<Block>& page, const Comparison& comparison,
                     percent(value - shift - mean), weights[i]));
   }
   if (!finding.own.left_out.empty())
-    put(page, "  weight 0: the farthest launch of its side, left out of what is its own");
+    put(page, "  weight 0: an odd launch, far from the others of its side, left out");
 }
 
 void put_tests(std::vector<Block>& page, const Comparison& comparison,

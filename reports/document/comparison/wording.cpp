@@ -152,12 +152,15 @@ void add_unsteady(std::vector<std::string>& made, const Comparison& comparison) 
 }
 
 void add_odd_launches(std::vector<std::string>& made, const Comparison& comparison) {
-  for (const OddLaunch& odd : comparison.speed.odd)
+  for (const OddLaunch& odd : comparison.speed.odd) {
+    std::vector<const SpeedFinding*> metrics;
+    metrics.reserve(odd.metrics.size());
+    for (const std::size_t i : odd.metrics) metrics.push_back(&comparison.speed.series[i]);
     made.push_back(fmt::format(
-        "ODD LAUNCH: {}: {} in the median of its metrics, which lie {:.0f} times as far from the "
-        "other launches as usual; it counts 1/{:.0f}",
+        "ODD LAUNCH: {}: {} from the other launches of its side in {}; it does not count there",
         comparison.pairing.launches[odd.launch]->path, signed_percent(odd.distance),
-        1 / std::sqrt(odd.weight), 1 / odd.weight));
+        metrics.empty() ? "the median of all metrics" : some_metrics(comparison, metrics)));
+  }
 }
 
 /// Also where both sides were slowed alike, and no difference says it.
@@ -485,7 +488,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
                         : finding.total < 0 ? ", slower"
                                             : ", faster",
                         plural(finding.gpus, "GPU"));
-    if (!finding.own.left_out.empty()) text += ", the farthest launch of each side left out";
+    if (!finding.own.left_out.empty()) text += ", an odd launch left out";
     if (finding.gpus_left_out > 0) {
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }
@@ -500,12 +503,13 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
 std::string shared_text(const Comparison& comparison) {
   const SpeedComparison& speed = comparison.speed;
   if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
-  return fmt::format("ALL {} by what all cases share: {}{}{}",
+  return fmt::format("ALL {} by what all cases share: {}{}{}{}",
                      speed.shared == SpeedVerdict::regressed  ? "SLOWER"
                      : speed.shared == SpeedVerdict::improved ? "FASTER"
                                                               : "AMBIGUOUS",
                      percent(speed.effects.shared.effect), margin_text(speed.effects.shared),
-                     moved_with(comparison, speed.effects.shared.effect, speed.policy.floor));
+                     moved_with(comparison, speed.effects.shared.effect, speed.policy.floor),
+                     speed.why_shared.empty() ? "" : "; " + speed.why_shared);
 }
 
 std::string smallest_text(const Comparison& comparison) {
