@@ -44,11 +44,45 @@ TEST(CompareAction, ARegressionUnderOneDriverIsNoRolloutThatStops) {
 
 TEST(CompareAction, WhatMoreLaunchesDecideNamesTheirNumber) {
   SyntheticFleet noisy = kFleet;
-  noisy.noise.launch = 0.01;
+  noisy.noise.launch = 0.025;
   const Comparison made = held(launches_of(noisy, false), launches_of(noisy, true));
   ASSERT_EQ(headline_of(made), "INCONCLUSIVE") << show_comparison(made, {});
   EXPECT_TRUE(action_text(made).starts_with("run ")) << action_text(made);
   EXPECT_TRUE(action_text(made).ends_with(" a side")) << action_text(made);
+}
+
+/// Two sides of a fleet whose metrics differ so much from launch to launch.
+Comparison silent(double noise) {
+  SyntheticFleet fleet = kFleet;
+  fleet.noise.launch = noise;
+  return held(launches_of(fleet, false), launches_of(fleet, true));
+}
+
+TEST(CompareAction, WhereNoMetricIsMuchWorseTheDriverIsRolledOut) {
+  const Comparison made = silent(0.006);
+  EXPECT_EQ(headline_of(made), "NO REGRESSION FOUND") << show_comparison(made, {});
+  EXPECT_EQ(action_text(made), "roll out");
+  EXPECT_EQ(findings_of(made).size(), 0U);
+}
+
+TEST(CompareAction, NoRegressionFoundStatesItsResolution) {
+  const Comparison made = silent(0.006);
+  const std::string resolution = resolution_text(made);
+  EXPECT_TRUE(has(resolution, " metrics within 1 %, ")) << resolution;
+  EXPECT_TRUE(show_comparison(made, {.columns = 200})
+                  .starts_with("RESULT: NO REGRESSION FOUND  " + resolution + ": roll out: "));
+}
+
+TEST(CompareAction, WhatNoReasonableNumberOfLaunchesDecidesIsNoReasonToRunMore) {
+  std::vector<Report> base = side(false), fresh = side(true);
+  for (std::vector<Report>* reports : {&base, &fresh})
+    for (std::size_t launch = 0; launch < 5; ++launch)
+      for (std::uint32_t gpu = 0; gpu < kFleet.gpus; ++gpu)
+        (*reports)[launch].metrics[4 * kFleet.gpus + gpu].median *= launch % 2 == 0 ? 0.92 : 1.08;
+  const Comparison made = held(base, fresh);
+  EXPECT_EQ(headline_of(made), "NO REGRESSION FOUND") << show_comparison(made, {});
+  EXPECT_EQ(action_text(made), "look for the noise of what is ambiguous");
+  EXPECT_TRUE(findings_of(made).contains("inconclusive"));
 }
 
 /// Of case 2 on the first `gpus` GPUs of the first `launches` launches.

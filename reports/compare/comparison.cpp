@@ -133,38 +133,41 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   return made;
 }
 
+bool is_undecided(const Comparison& comparison) {
+  const SpeedComparison& speed = comparison.speed;
+  const auto undecided = [&](const SpeedFinding& finding) {
+    // A number that only one side has is a hole, not a pass, and so is one of a GPU that is left
+    // out.
+    const bool hole = finding.verdict == SpeedVerdict::not_compared &&
+                      !comparison.conformance.new_cases.contains(finding.of_case);
+    return hole || finding.gpus_unjudged > 0 ||
+           (finding.verdict == SpeedVerdict::ambiguous && finding.launches_needed > 0);
+  };
+  return !speed.unsteady.empty() || !comparison.conformance.failing_more.empty() ||
+         std::ranges::any_of(speed.series, undecided);
+}
+
 std::set<std::string> findings_of(const Comparison& comparison) {
   std::set<std::string> made;
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     if (comparison.conformance.counts[i] > 0) made.emplace(kChangeKindNames[i]);
   }
   const SpeedComparison& speed = comparison.speed;
-  const auto add_speed = [&](SpeedVerdict verdict) {
-    if (verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved) {
+  const auto add_speed = [&](SpeedVerdict verdict, bool waived) {
+    if (waived) {
+      made.emplace("waived");
+    } else if (verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved) {
       made.emplace(name_of(verdict));
-    } else if (verdict == SpeedVerdict::ambiguous) {
-      made.emplace("inconclusive");
     }
   };
-  for (const SpeedFinding& finding : speed.series) {
-    // A number that only one side has is a hole, not a pass, and so is one of a GPU that is left
-    // out.
-    const bool hole = finding.verdict == SpeedVerdict::not_compared &&
-                      !comparison.conformance.new_cases.contains(finding.of_case);
-    if (hole || finding.gpus_unjudged > 0) {
-      made.emplace("inconclusive");
-    }
-    finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
-  }
-  for (const GpuFinding& finding : speed.gpus) {
-    finding.waived ? static_cast<void>(made.emplace("waived")) : add_speed(finding.verdict);
-  }
-  add_speed(speed.shared);
-  if (!speed.unsteady.empty() || !comparison.conformance.failing_more.empty()) {
-    made.emplace("inconclusive");
-  }
+  for (const SpeedFinding& finding : speed.series) add_speed(finding.verdict, finding.waived);
+  for (const GpuFinding& finding : speed.gpus) add_speed(finding.verdict, finding.waived);
+  add_speed(speed.shared, false);
   const bool changed = made != std::set<std::string>{"waived"} && !made.empty();
-  if (changed && comparison.setup.cause == Cause::confounded) made.emplace("inconclusive");
+  const bool unexplained = changed && comparison.setup.cause == Cause::confounded;
+  const bool noisy = speed.shared == SpeedVerdict::ambiguous ||
+                     speed.counts[static_cast<std::size_t>(SpeedVerdict::ambiguous)] > 0;
+  if (unexplained || noisy || is_undecided(comparison)) made.emplace("inconclusive");
   for (const WaiverLedger::Line& waiver : comparison.waivers) {
     if (waiver.attention) made.emplace("stale_waiver");
   }

@@ -53,6 +53,10 @@ enum class Failing { conformance, missing, regression, inconclusive };
 /// "inconclusive", "stale_waiver". What is waived is among them as "waived" alone.
 std::set<std::string> findings_of(const Comparison& comparison);
 
+/// Whether a reasonable number of launches, or numbers that are missing, would tell more. Metrics
+/// that are too noisy for that are "inconclusive" among the findings all the same.
+bool is_undecided(const Comparison& comparison);
+
 /// Names that findings_of can give; "missing", "changed" and "all" stand for several.
 std::vector<std::string_view> finding_names();
 

@@ -84,8 +84,7 @@ void Waiving::mark(SpeedComparison& speed) {
           ledger_.hear(Waives::speed, name, mean_of(finding), Heard::failed).has_value();
       continue;
     }
-    const bool clear =
-        finding.verdict == SpeedVerdict::same || finding.verdict == SpeedVerdict::improved;
+    const bool clear = is_kept(finding.verdict) || finding.verdict == SpeedVerdict::improved;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       if (slower.contains({finding.of_case, gpu})) continue;
       ledger_.hear(Waives::speed, name, gpus_[gpu], clear ? Heard::passed : Heard::nothing);

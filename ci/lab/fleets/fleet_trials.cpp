@@ -103,6 +103,12 @@ bool rolls_out(const Comparison& made) { return action_text(made).starts_with("r
 
 using Judge = std::function<bool(const Comparison&)>;
 
+/// The first case did not lose more than compare says it excludes.
+Judge covers(double change) {
+  return
+      [change](const Comparison& made) { return made.speed.series.front().loss_limit >= -change; };
+}
+
 /// How many trials this holds of, for each judge.
 std::vector<std::uint32_t> counted(const Typed& typed, const FleetChange& change,
                                    const std::vector<Judge>& judges) {
@@ -196,16 +202,20 @@ void run_trials(const Typed& typed) {
   const Judge unwarned = [any](const Comparison& made) {
     return any(made) && !made.speed.drift.seen() && !made.setup.in_sequence;
   };
-  const auto same = counted(typed, {}, {any, change_of_all, one_gpu, drift, unwarned, rolls_out});
+  const auto same =
+      counted(typed, {}, {any, change_of_all, one_gpu, drift, unwarned, rolls_out, covers(0)});
   say(typed, "nothing changed", "any finding", same[0]);
   say(typed, "nothing changed", "of these a shift of all", same[1]);
   say(typed, "nothing changed", "of these a GPU", same[2]);
   say(typed, "nothing changed", "a warning of drift", same[3]);
   say(typed, "nothing changed", "any finding, no warning of drift or order", same[4]);
   say(typed, "nothing changed", "roll out", same[5]);
-  const auto lost = counted(typed, {.first_case = kThreePercent}, {first, rolls_out});
+  say(typed, "nothing changed", "the loss limit of the first case holds", same[6]);
+  const auto lost =
+      counted(typed, {.first_case = kThreePercent}, {first, rolls_out, covers(kThreePercent)});
   say(typed, "one case 3 % slower", "found", lost[0]);
   say(typed, "one case 3 % slower", "roll out", lost[1]);
+  say(typed, "one case 3 % slower", "the loss limit holds", lost[2]);
   const auto lone = counted(typed, {.first_case = kTwoPercent}, {first, other, driver});
   say(typed, "one case 2 % slower", "found", lone[0]);
   say(typed, "one case 2 % slower", "any other finding", lone[1]);

@@ -325,14 +325,24 @@ double Effect::margin() const {
   return student_upper(kTail, degrees) * standard_error;
 }
 
+double Effect::loss_limit() const {
+  if (std::isnan(standard_error)) return kNoNumber;
+  constexpr double kTail = 0.05;
+  return student_upper(kTail, degrees) * standard_error - effect;
+}
+
 Effect Effects::total_of(std::size_t row) const {
   Effect made = rows[row];
   if (exact[row] || !separated) return made;
   made.effect += shared.effect;
+  const double own = made.standard_error * made.standard_error;
+  const double of_all = shared.standard_error * shared.standard_error;
   // Not std::hypot: it would be all that needs glibc 2.35.
-  made.standard_error = std::sqrt(made.standard_error * made.standard_error +
-                                  shared.standard_error * shared.standard_error);
-  made.degrees = std::min(made.degrees, shared.degrees);
+  made.standard_error = std::sqrt(own + of_all);
+  if (!(own + of_all > 0)) return made;
+  // Welch and Satterthwaite: the smaller of both would make intervals hold 97.5 % of 95.
+  made.degrees = (own + of_all) * (own + of_all) /
+                 (own * own / made.degrees + of_all * of_all / shared.degrees);
   return made;
 }
 

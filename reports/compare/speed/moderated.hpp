@@ -50,6 +50,9 @@ struct Effect {
 
   /// Half the width of the 95 % confidence interval.
   double margin() const;
+
+  /// The largest loss that is not excluded with 95 % confidence, one-sided.
+  double loss_limit() const;
 };
 
 struct Effects {

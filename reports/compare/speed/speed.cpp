@@ -108,7 +108,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
       }));
   made.tails = means_of(series.tails, left_out);
   fill_means(made, no_effects(pairing.launches.size()), pairing.base);
-  made.smallest_seen = made.own.effect = kNoNumber;
+  made.smallest_seen = made.loss_limit = made.own.effect = kNoNumber;
   if (!series.unfit.empty()) {
     made.why = series.unfit;
   } else if (made.gpus == 0) {
@@ -161,20 +161,32 @@ double smallest_seen(const Effect& own, const Effect& in_all, double floor, std:
   return std::max(by_test, least + student_upper(kEach, own.degrees) * error);
 }
 
+/// What one-sided non-inferiority says of a loss. With few launches a loss below three floors is no
+/// finding, however surely it was measured, and excluding larger ones is no answer.
+SpeedVerdict kept_within(double loss_limit, double floor, bool few) {
+  if (loss_limit <= floor) return SpeedVerdict::same;
+  const bool not_worse = !few && loss_limit <= kNotWorseFloors * floor;
+  return not_worse ? SpeedVerdict::not_worse : SpeedVerdict::ambiguous;
+}
+
 /// The verdict by the change itself and by what it comes to: nothing is improved that is not faster
 /// in all, and nothing is the same that is slower in all.
 SpeedVerdict in_view_of(SpeedVerdict own, const SpeedFinding& finding, SpeedVerdict shared) {
-  const double total = finding.in_all.effect;
-  const bool own_changed = own == SpeedVerdict::regressed || own == SpeedVerdict::improved;
   if (own == SpeedVerdict::not_compared) return own;
-  if (std::abs(total) <= finding.floor) {
-    if (!own_changed) return own;
-    const bool surely = std::abs(total) + finding.in_all.margin() <= finding.floor;
-    return surely ? SpeedVerdict::same : SpeedVerdict::ambiguous;
+  const double total = finding.in_all.effect;
+  if (std::abs(total) > finding.floor) {
+    const bool own_changed = own == SpeedVerdict::regressed || own == SpeedVerdict::improved;
+    if (own_changed && (total < 0) == (finding.own.effect < 0)) return own;
+    if (shared == (total < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved))
+      return SpeedVerdict::with_all;
   }
-  if (own_changed && (total < 0) == (finding.own.effect < 0)) return own;
-  const bool as_all = shared == (total < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved);
-  return as_all ? SpeedVerdict::with_all : SpeedVerdict::ambiguous;
+  return kept_within(finding.loss_limit, finding.floor, is_few(finding.own));
+}
+
+/// Of one launch a side nothing says how much all metrics differ by chance.
+double loss_limit_of(const SpeedFinding& finding) {
+  if (!std::isnan(finding.in_all.standard_error)) return finding.in_all.loss_limit();
+  return finding.own.loss_limit() + finding.own.effect - finding.in_all.effect;
 }
 
 /// By finding, a number for its unit.
@@ -191,35 +203,29 @@ std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
   return kinds;
 }
 
-/// So many launches a side as hold the margin below the distance of this effect from the floor, so
-/// that it is told on which side of it it lies; of an effect at the floor half of that is asked
-/// for.
+/// So many launches a side as exclude a loss of kNotWorseFloors, or show one of the floor, if the
+/// effect stays as it is; 0 where kMostLaunches do not.
 std::size_t launches_to_decide(const SpeedFinding& finding) {
-  const Effect& own = finding.own;
-  if (std::isnan(own.spread)) return kSureLaunches;
-  constexpr double kTail = 0.025, kHalf = 0.5;
-  const double distance =
-      std::max(std::abs(std::abs(own.effect) - finding.floor), kHalf * finding.floor);
-  const auto decide = [&](std::size_t launches) {
+  const Effect& effect = finding.in_all;
+  if (std::isnan(effect.standard_error)) return kSureLaunches;
+  constexpr double kTail = 0.05;
+  const auto have = static_cast<double>(std::min(effect.base, effect.fresh));
+  const double loss = -effect.effect;
+  const double distance = std::fmax(kNotWorseFloors * finding.floor - loss, loss - finding.floor);
+  for (auto launches = std::max(kSureLaunches, std::min(effect.base, effect.fresh) + 1);
+       launches <= kMostLaunches; ++launches) {
     const auto side = static_cast<double>(launches);
-    return student_upper(kTail, 2 * side - 2) * own.spread * std::sqrt(2 / side) <= distance;
-  };
-  std::size_t launches = std::max(kSureLaunches, std::min(own.base, own.fresh) + 1), most = 100;
-  while (launches < most) {
-    const std::size_t middle = (launches + most) / 2;
-    decide(middle) ? most = middle : launches = middle + 1;
+    const double error = effect.standard_error * std::sqrt(have / side);
+    if (student_upper(kTail, 2 * side - 2) * error <= distance) return launches;
   }
-  return launches;
+  return 0;
 }
 
-std::string why_ambiguous(const SpeedFinding& finding, SpeedVerdict own, bool few) {
+std::string why_ambiguous(const SpeedFinding& finding, bool few) {
   if (few) return fmt::format("fewer than {} launches a side", kFewestLaunches);
-  if (own != SpeedVerdict::ambiguous) {
-    return std::abs(finding.total) <= finding.floor
-               ? "it changed unlike the others, and not in all"
-               : "it changed by what all metrics share, which the noise of all may be";
-  }
-  return "the noise hides whether it is below the least effect that counts";
+  if (finding.launches_needed == 0)
+    return fmt::format("too noisy: {} launches a side would not exclude a loss", kMostLaunches);
+  return "the noise hides whether it lost what counts";
 }
 
 /// Hours since the first launch.
@@ -308,12 +314,13 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     const bool few = is_few(finding.own);
     const double alpha = alpha_of(finding.own, policy, one_gpu);
     const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
+    finding.loss_limit = loss_limit_of(finding);
     finding.verdict = in_view_of(own, finding, made.shared);
     finding.smallest_seen =
         smallest_seen(finding.own, finding.in_all, finding.floor, judged.size(), alpha);
     if (finding.verdict != SpeedVerdict::ambiguous) continue;
-    finding.why = why_ambiguous(finding, own, few);
     finding.launches_needed = launches_to_decide(finding);
+    finding.why = why_ambiguous(finding, few);
   }
   judge_unstable(made, matrix_of(made, pairing, judged), judged);
 }
@@ -329,7 +336,7 @@ SpeedVerdict change_of(const SpeedFinding& finding, SpeedVerdict shared) {
 }
 
 /// Names the GPUs whose change the mean does not tell: it has another verdict, or they lie beyond
-/// it. A mean that is the same though one of them may have changed is ambiguous.
+/// it. A mean that is not worse though one of them may be is ambiguous.
 void name_alone(SpeedComparison& made, const GpusAlone& alone) {
   for (std::size_t i = 0; i < made.series.size() && !alone.empty(); ++i) {
     SpeedFinding& mean = made.series[i];
@@ -338,7 +345,7 @@ void name_alone(SpeedComparison& made, const GpusAlone& alone) {
       const SpeedFinding& one = of_gpu.series[i];
       const SpeedVerdict verdict = change_of(one, of_gpu.shared);
       const bool open = in_all(one, of_gpu.shared) == SpeedVerdict::ambiguous;
-      if (mean.verdict == SpeedVerdict::same && open && std::abs(one.total) > one.floor) {
+      if (is_kept(mean.verdict) && open && -one.total > one.floor) {
         mean.verdict = SpeedVerdict::ambiguous;
         mean.why = fmt::format("one of its GPUs may have changed by itself, by {:+.2f} %",
                                100 * std::expm1(one.total));
@@ -431,8 +438,7 @@ SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool
   // Without a spread there is no test; the wide margin stands in for it.
   const bool untested = few && std::isnan(effect.q);
   if (size >= least && (untested || effect.q < alpha)) return changed;
-  if (size + effect.margin() <= floor) return SpeedVerdict::same;
-  return SpeedVerdict::ambiguous;
+  return kept_within(effect.loss_limit(), floor, few);
 }
 
 SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy) {

@@ -19,16 +19,22 @@ enum class SpeedVerdict : std::uint8_t {
   regressed,
   improved,
   ambiguous,
-  with_all,  // changed by what all metrics share, which is a finding of its own
-  same,
+  with_all,   // changed by what all metrics share, which is a finding of its own
+  not_worse,  // a loss above kNotWorseFloors is excluded, a smaller one is not
+  same,       // a loss above the floor is excluded
   not_compared
 };
-inline constexpr std::size_t kSpeedVerdicts = 6;
+inline constexpr std::size_t kSpeedVerdicts = 7;
 inline constexpr std::array<std::string_view, kSpeedVerdicts> kSpeedVerdictNames = {
-    "regressed", "improved", "ambiguous", "with_all", "same", "not_compared"};
+    "regressed", "improved", "ambiguous", "with_all", "not_worse", "same", "not_compared"};
 
 constexpr std::string_view name_of(SpeedVerdict verdict) {
   return kSpeedVerdictNames[static_cast<std::size_t>(verdict)];
+}
+
+/// No regression, as far as the launches tell.
+constexpr bool is_kept(SpeedVerdict verdict) {
+  return verdict == SpeedVerdict::same || verdict == SpeedVerdict::not_worse;
 }
 
 /// A least effect of its own for the cases of a glob.
@@ -58,6 +64,10 @@ inline constexpr double kExactFloors = 0.2;
 /// Times the spread of the base, which few launches understate by half: new launches that lie
 /// farther below it make the new side unstable.
 inline constexpr double kUnstableSpreads = 10;
+/// Of the floor, the largest loss with which a metric is not worse.
+inline constexpr double kNotWorseFloors = 3;
+/// More launches a side than anybody runs to decide a metric.
+inline constexpr std::size_t kMostLaunches = 20;
 /// Of the floor, of how far the slowest tenth of the samples lies from their median.
 inline constexpr double kTailFloors = 3;
 
@@ -78,11 +88,12 @@ struct SpeedFinding {
   Effect own = {};             // without the shift that all series share
   Effect in_all = {};          // with it
   double total = 0;            // the effect of in_all
+  double loss_limit = 0;       // largest loss in all that is not excluded; NaN: none is
   bool exact = false;          // Effects::exact: judged by a fifth of the floor
   std::string reference = {};  // what other GPUs of the model have; empty where it is not known
   double floor = 0;            // least effect that counts
   double floor_given = 0;      // the same as asked for, before exactness
-  std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: it is not
+  std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: kMostLaunches do not
   double smallest_seen = 0;         // least own effect that would have been found 8 times of 10
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones

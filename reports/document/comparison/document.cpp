@@ -15,7 +15,8 @@ constexpr Most kMost = {.terminal = 30, .page = 300};  // of a kind
 constexpr std::size_t kIndent = 5;
 
 Tone tone_of(std::string_view headline) {
-  if (headline == "SAME" || headline == "IMPROVED") return Tone::good;
+  if (headline == "SAME" || headline == "IMPROVED" || headline == "NO REGRESSION FOUND")
+    return Tone::good;
   return headline == "REGRESSION" ? Tone::bad : Tone::warn;
 }
 
@@ -248,13 +249,14 @@ std::string floor_text(const SpeedPolicy& policy) {
 Document document_of(const Comparison& comparison, const ShowOptions& options) {
   const std::string word(headline_of(comparison));
   const bool is_virtual = comparison.pairing.launches.front()->launch.is_virtual;
+  const std::string resolution = resolution_text(comparison);
   Document made{
       .verb = "compare",
       .title = "tidemark comparison",
       .word = word,
       .tone = tone_of(word),
       .is_virtual = is_virtual,
-      .action = action_text(comparison),
+      .action = resolution + (resolution.empty() ? "" : ": ") + action_text(comparison),
       .scope = fmt::format("{} x {}, {}{}", plural(comparison.pairing.cases.size(), "case"),
                            plural(comparison.paired_gpus, "paired GPU"), launches_text(comparison),
                            floor_text(comparison.speed.policy)),

@@ -20,7 +20,8 @@ std::string heading_of(const SpeedFinding& finding);
 /// Fixed, or run where it was skipped.
 bool is_good(ChangeKind kind);
 
-/// The verdict alone: "REGRESSION", "MISSING", "CHANGED", "INCONCLUSIVE", "IMPROVED" or "SAME".
+/// The verdict alone: "REGRESSION", "MISSING", "CHANGED", "INCONCLUSIVE", "IMPROVED", "NO
+/// REGRESSION FOUND" or "SAME".
 std::string_view headline_of(const Comparison& comparison);
 
 /// Why it changed, in one sentence.
@@ -78,6 +79,10 @@ std::string more_launches_text(const Comparison& comparison);
 /// What to do about it, in a few words: "roll out", "do not roll out", "run 4 more launches a
 /// side".
 std::string action_text(const Comparison& comparison);
+
+/// "85 metrics within 1 %, 15 within 2.4 %": the losses that are excluded where no regression was
+/// found.
+std::string resolution_text(const Comparison& comparison);
 
 /// What became of each metric, what matters most first; `all`: those that stayed the same, too.
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all);

@@ -89,7 +89,8 @@ void put_tests(std::vector<Block>& page, const Comparison& comparison,
   }
   put(page, fmt::format("  p {:.3g}, after Benjamini-Hochberg over {} metrics {:.3g}", own.p,
                         comparison.speed.effects.rows.size(), own.q));
-  put(page, fmt::format("  least effect that counts {}", percent(finding.floor)));
+  put(page, fmt::format("  least effect that counts {}, losses above {} excluded (95 %, one-sided)",
+                        percent(finding.floor), percent(finding.loss_limit)));
   put(page,
       fmt::format("  would have been seen 8 times of 10: {}", percent(finding.smallest_seen)));
 }

@@ -144,10 +144,11 @@ OrderedJson speed_json(const Comparison& comparison, const SpeedFinding& finding
                 finding.unit, "higher_is_better", finding.higher_is_better, "verdict",
                 name_of(finding.verdict), "waived", finding.waived, "why", finding.why, "base",
                 finding.base_value, "new", finding.fresh_value, "own", effect_of(finding.own),
-                "total", finding.total, "reference", finding.reference, "floor", finding.floor,
-                "noise", nullptr, "launches_needed", finding.launches_needed, "smallest_seen",
-                finding.smallest_seen, "smallest_by_stored_noise", nullptr, "gpus", finding.gpus,
-                "gpus_left_out", finding.gpus_left_out);
+                "total", finding.total, "loss_limit", finding.loss_limit, "reference",
+                finding.reference, "floor", finding.floor, "noise", nullptr, "launches_needed",
+                finding.launches_needed, "smallest_seen", finding.smallest_seen,
+                "smallest_by_stored_noise", nullptr, "gpus", finding.gpus, "gpus_left_out",
+                finding.gpus_left_out);
 }
 
 OrderedJson gpu_speed_json(const Comparison& comparison, const GpuFinding& finding) {
@@ -263,7 +264,7 @@ std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& com
     made[which].push_back({"left_out", "new in the suite of the new side"});
   }
   for (const SpeedFinding& finding : comparison.speed.series) {
-    if (finding.verdict == SpeedVerdict::same || new_cases.contains(finding.of_case)) continue;
+    if (is_kept(finding.verdict) || new_cases.contains(finding.of_case)) continue;
     // What moved with all the others is what they share: slower, as a rule.
     const SpeedVerdict verdict =
         finding.verdict == SpeedVerdict::with_all ? comparison.speed.shared : finding.verdict;
@@ -293,7 +294,7 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
   for (const std::string& why : comparison.incomplete) texts["incomplete"] += "; " + why;
   if (comparison.paired_gpus == 0) texts["missing_in_new"] += fmt::format("; {}", kNoPairedGpu);
   const SpeedVerdict shared = comparison.speed.shared;
-  if (shared != SpeedVerdict::same && shared != SpeedVerdict::not_compared) {
+  if (!is_kept(shared) && shared != SpeedVerdict::not_compared) {
     const bool named = shared != SpeedVerdict::ambiguous;
     texts[named ? std::string(name_of(shared)) : "inconclusive"] += "; " + shared_text(comparison);
   }

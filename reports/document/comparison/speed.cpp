@@ -130,7 +130,7 @@ std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& findi
   return {{.text = fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)),
            .tone = bad                                         ? Tone::bad
                    : finding.verdict == SpeedVerdict::improved ? Tone::good
-                   : finding.verdict == SpeedVerdict::same     ? Tone::quiet
+                   : is_kept(finding.verdict)                  ? Tone::quiet
                                                                : Tone::warn},
           code_cell(comparison.pairing.cases[finding.of_case]),
           text_cell(finding.metric),

@@ -198,8 +198,17 @@ std::string_view headline_of(const Comparison& comparison) {
   if (std::ranges::any_of(found, [&](const std::string& name) { return missing.contains(name); }))
     return "MISSING";
   if (any({"behaviour_changed", "descriptors_changed", "unexpected_pass"})) return "CHANGED";
-  if (any({"inconclusive"})) return "INCONCLUSIVE";
-  return any({"improved", "fixed", "run_in_new"}) ? "IMPROVED" : "SAME";
+  const bool better = any({"improved", "fixed", "run_in_new"});
+  const bool unexplained = better && comparison.setup.cause == Cause::confounded;
+  if (unexplained || is_undecided(comparison)) return "INCONCLUSIVE";
+  if (better) return "IMPROVED";
+  const SpeedComparison& speed = comparison.speed;
+  const auto limited = [](SpeedVerdict verdict) {
+    return verdict == SpeedVerdict::not_worse || verdict == SpeedVerdict::ambiguous;
+  };
+  const bool all_same =
+      !limited(speed.shared) && std::ranges::none_of(speed.series, limited, &SpeedFinding::verdict);
+  return all_same ? "SAME" : "NO REGRESSION FOUND";
 }
 
 std::string cause_text(const Comparison& comparison) {
@@ -260,12 +269,13 @@ std::string speed_text(const Comparison& comparison) {
   std::string made;
   for (const SpeedVerdict verdict :
        {SpeedVerdict::regressed, SpeedVerdict::improved, SpeedVerdict::same,
-        SpeedVerdict::ambiguous, SpeedVerdict::not_compared, SpeedVerdict::with_all}) {
+        SpeedVerdict::not_worse, SpeedVerdict::ambiguous, SpeedVerdict::not_compared,
+        SpeedVerdict::with_all}) {
     std::string name(name_of(verdict));
     std::ranges::replace(name, '_', ' ');
-    // Only where all share a change.
-    if (verdict == SpeedVerdict::with_all && speed.counts[static_cast<std::size_t>(verdict)] == 0)
-      continue;
+    // Only where there are any: most comparisons have none.
+    const bool rare = verdict == SpeedVerdict::with_all || verdict == SpeedVerdict::not_worse;
+    if (rare && speed.counts[static_cast<std::size_t>(verdict)] == 0) continue;
     made += fmt::format("{}{} {}", made.empty() ? "speed: " : ", ",
                         grouped(speed.counts[static_cast<std::size_t>(verdict)]), name);
   }
@@ -399,7 +409,15 @@ std::string action_text(const Comparison& comparison) {
       return fmt::format("run {} a side", plural(more, "more launch"));
   }
   if (cause == Cause::confounded) return "compare again with no other difference";
-  if (headline == "INCONCLUSIVE") return "look at what is ambiguous or was not compared";
+  const SpeedComparison& speed = comparison.speed;
+  const auto unjudged = [](const SpeedFinding& finding) { return finding.gpus_unjudged > 0; };
+  if (speed.counts[static_cast<std::size_t>(SpeedVerdict::not_compared)] > 0 &&
+      headline == "INCONCLUSIVE")
+    return "look at what was not compared";
+  if (std::ranges::any_of(speed.series, unjudged)) return "look at the GPUs that are LEFT OUT";
+  if (speed.shared == SpeedVerdict::ambiguous ||
+      speed.counts[static_cast<std::size_t>(SpeedVerdict::ambiguous)] > 0)
+    return "look for the noise of what is ambiguous";
   if (!comparison.below_reference.empty()) return "look at what is SLOWER THAN ITS MODEL";
   if (cause == Cause::nothing_recorded) return "nothing to do";
   const std::size_t failing =
@@ -408,6 +426,29 @@ std::string action_text(const Comparison& comparison) {
     return fmt::format("roll out, though {} on both sides",
                        failing == 1 ? "1 result fails" : grouped(failing) + " results fail");
   return comparison.speed.series.empty() ? "roll out, though no speed was measured" : "roll out";
+}
+
+std::string resolution_text(const Comparison& comparison) {
+  if (headline_of(comparison) != "NO REGRESSION FOUND") return {};
+  const double floor = comparison.speed.policy.floor;
+  std::size_t within = 0, beyond = 0;
+  double most = 0;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (!is_kept(finding.verdict) && finding.verdict != SpeedVerdict::ambiguous) continue;
+    if (finding.loss_limit <= floor) {
+      ++within;
+      continue;
+    }
+    ++beyond;
+    most = std::fmax(most, finding.loss_limit);
+  }
+  std::string made;
+  if (within > 0) made = fmt::format("{} within {:g} %", plural(within, "metric"), 100 * floor);
+  // Rounded up: a limit that is rounded down is none.
+  const std::string limit = fmt::format("{:g} %", std::ceil(1000 * -std::expm1(-most)) / 10);
+  if (beyond == 0) return made;
+  if (within > 0) return fmt::format("{}, {} within {}", made, grouped(beyond), limit);
+  return fmt::format("{} within {}", plural(beyond, "metric"), limit);
 }
 
 std::vector<std::string> failing_more_texts(const Comparison& comparison) {
@@ -460,7 +501,7 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
 std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
   std::vector<const SpeedFinding*> made;
   for (const SpeedFinding& finding : comparison.speed.series) {
-    if (all || finding.verdict != SpeedVerdict::same) made.push_back(&finding);
+    if (all || !is_kept(finding.verdict)) made.push_back(&finding);
   }
   // NaN compares with nothing, and a sort may then do anything.
   const auto size_of = [](const SpeedFinding* finding) {
@@ -502,7 +543,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
 
 std::string shared_text(const Comparison& comparison) {
   const SpeedComparison& speed = comparison.speed;
-  if (speed.shared == SpeedVerdict::not_compared || speed.shared == SpeedVerdict::same) return {};
+  if (speed.shared == SpeedVerdict::not_compared || is_kept(speed.shared)) return {};
   return fmt::format("ALL {} by what all cases share: {}{}{}{}",
                      speed.shared == SpeedVerdict::regressed  ? "SLOWER"
                      : speed.shared == SpeedVerdict::improved ? "FASTER"
