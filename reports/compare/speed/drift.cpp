@@ -1,4 +1,4 @@
-// Slopes within the sides, and Fisher's test of all of them together.
+// Slopes within the sides, where one ran after the other.
 #include "reports/compare/speed/speed.hpp"
 
 #include <algorithm>
@@ -73,34 +73,16 @@ double order_of(std::span<const double> at, std::size_t base) {
   return *least > *last ? 1 : *most < *first ? -1 : 0;
 }
 
-/// Probability that a chi-square variable exceeds `value`, by Wilson and Hilferty's cube root.
-double chi_square_tail(double value, double degrees) {
-  const double spread = 2 / (9 * degrees);
-  const double z = (std::cbrt(value / degrees) - (1 - spread)) / std::sqrt(spread);
-  return std::erfc(z / std::sqrt(2.0)) / 2;
-}
-
 }  // namespace
 
 Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at) {
-  constexpr double kSlope = 0.05, kLeast = 1e-6;  // one row alone does not say that all drift
   const LaunchMatrix own = without(matrix, effects.shift, effects.exact);
   Drift made;
-  double sum = 0;
-  for (std::size_t row = 0; row < matrix.rows; ++row) {
-    if (effects.exact[row]) continue;
-    const double p = slope_of(own.row(row), own.base, at, effects.weights).p();
-    if (std::isnan(p)) continue;
-    ++made.tested;
-    made.rows += p < kSlope ? 1U : 0U;
-    sum -= 2 * std::log(std::max(p, kLeast));
-  }
   const Slope slope = slope_of(towards_change(own, effects), own.base, at, effects.weights);
   if (slope.t * order_of(at, own.base) > 0) made.p_of_change = slope.p() / 2;
   const Slope shared = slope_of(effects.shift, own.base, at, effects.weights);
   if (effects.separated && shared.t * effects.shared.effect * order_of(at, own.base) > 0)
     made.p_of_shared = shared.p() / 2;
-  if (made.tested > 0) made.p = chi_square_tail(sum, 2 * static_cast<double>(made.tested));
   return made;
 }
 

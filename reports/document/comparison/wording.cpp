@@ -131,14 +131,10 @@ std::size_t median_of(const std::vector<std::size_t>& ascending) {
 
 void add_drift(std::vector<std::string>& made, const Drift& drift) {
   if (!drift.seen()) return;
-  constexpr double kSlope = 0.05;
   made.push_back(fmt::format(
       "DRIFT: {} from launch to launch within a side: a change may be that drift; interleave the "
       "launches of both sides",
-      drift.of_all() ? "all metrics together rise or fall"
-                     : fmt::format("{} of {} rise or fall ({:.0f} by chance)", drift.rows,
-                                   plural(drift.tested, "metric"),
-                                   kSlope * static_cast<double>(drift.tested))));
+      drift.of_all() ? "all metrics together rise or fall" : "metrics change the same way"));
 }
 
 void add_unsteady(std::vector<std::string>& made, const Comparison& comparison) {
