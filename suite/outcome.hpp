@@ -66,6 +66,9 @@ struct Outcome {
   /// is as long as its highest SM needs. A row whose SMs are not known counts nowhere, nor does one
   /// that runs alone: it always finds the same SMs, so that they say nothing.
   std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
+  /// By SM, 0 where not known: cycles of a load of 16 bytes, alone on its SM; and what bulk copies
+  /// from L2 bring while all SMs copy, GB/s.
+  std::vector<double> sm_latency, sm_rate;
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptNotes

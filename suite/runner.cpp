@@ -195,12 +195,28 @@ void count_stressed_sms(const RunResult& result, Outcome& outcome) {
   count_sms(failed, outcome.sm_rows_failed);
 }
 
+// Rates of HBM say nothing of an SM: who gets how much of it differs from launch to launch.
+void keep_sm_rates(const Op& op, const RunResult& result, Outcome& outcome) {
+  const auto* stress = std::get_if<Stress>(&op);
+  if (stress == nullptr || stress->boxes != StressBoxes::bulk || stress->products ||
+      stress->copy != StressCopy::load || stress->memory_bytes != kStressL2Bytes)
+    return;
+  outcome.sm_latency.resize(kStressSms);
+  outcome.sm_rate.resize(kStressSms);
+  for (const StressSm& sm : result.stress) {
+    if (is_wrong(sm) || sm.ns == 0) continue;
+    outcome.sm_latency[sm.sm] = sm.latency;
+    outcome.sm_rate[sm.sm] = static_cast<double>(sm.bytes) / static_cast<double>(sm.ns);
+  }
+}
+
 RowVerdict measure_row(const Case& which, const Op& declared, Device& device,
                        const RunContext& context, std::uint32_t row, double slow,
                        Outcome& outcome) {
   const Op op = seeded(declared, context.seed, row);
   const Measurement measurement = device.measure(op, timing_for(which, context, slow));
   count_stressed_sms(measurement.last, outcome);
+  keep_sm_rates(op, measurement.last, outcome);
   keep_note(outcome, measurement.note);
   if (measurement.fault != DeviceFault::none) {
     RowVerdict verdict = fault_verdict(measurement.fault, measurement.code, measurement.note, row);

@@ -117,6 +117,8 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
     record.rows_failed = outcome.rows_failed;
     record.sm_rows_run = outcome.sm_rows_run;
     record.sm_rows_failed = outcome.sm_rows_failed;
+    record.sm_latency = outcome.sm_latency;
+    record.sm_rate = outcome.sm_rate;
     record.cuda_error = outcome.cuda_error;
     record.descriptors = outcome.descriptors;
     record.notes = outcome.notes;

@@ -46,6 +46,7 @@ void fields(Io& io, Is<Outcome> auto& r) {
   io("rows_planned", r.rows_planned), io("rows_run", r.rows_run);
   io("rows_failed", r.rows_failed), io("rows_left", r.rows_left);
   io("sm_rows_run", r.sm_rows_run), io("sm_rows_failed", r.sm_rows_failed);
+  io("sm_latency", r.sm_latency), io("sm_rate", r.sm_rate);
   io("miscompares", r.miscompares), io("metrics", r.metrics), io("notes", r.notes);
   io("descriptors", r.descriptors);
 }

@@ -76,6 +76,8 @@ struct OutcomeRecord {
   std::uint32_t rows_planned = 0, rows_run = 0, rows_failed = 0;
   /// By SM: rows that visited it, and those of them that failed; empty where that is not known.
   std::vector<std::uint32_t> sm_rows_run, sm_rows_failed;
+  /// By SM, 0 where not known: cycles of a load alone; GB/s of copies from L2 by all SMs at once.
+  std::vector<double> sm_latency, sm_rate;
   std::int32_t cuda_error = 0, signal = 0, exit_code = 0;
   std::uint64_t seed = 0, descriptors = 0;
   std::string replay;  // a command line that runs it again

@@ -21,7 +21,7 @@ namespace tidemark::reports {
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
 /// that reports/golden/schema-1.0.json names may change within major 1: what comes is added.
-inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 2;
+inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 3;
 
 /// No GPU numbers an SM as high: a number from there on is none.
 inline constexpr std::uint32_t kMostSms = 1024;
@@ -150,6 +150,7 @@ using MiscompareRow = MiscompareFacts<InRow>;
 /// What rows came to on one SM, over all cases.
 struct SmRow {
   std::uint32_t gpu_id = 0, sm = 0, rows_run = 0, rows_failed = 0;
+  double latency = 0, rate = 0;
 };
 
 struct MetricRow {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <initializer_list>
 #include <map>
@@ -114,6 +115,8 @@ void check_sms(const Checker& checker, const Report& report) {
     if (row.sm >= kMostSms) refuse("is beyond any GPU's");
     if (row.rows_run == 0) refuse("is listed without a row that ran there");
     if (row.rows_failed > row.rows_run) refuse("has more rows that failed than rows that ran");
+    if (!std::isfinite(row.latency) || !std::isfinite(row.rate))
+      refuse("has figures that are none");
     if (before != nullptr && std::tie(before->gpu_id, before->sm) >= std::tie(row.gpu_id, row.sm)) {
       refuse("is listed twice or out of order");
     }

@@ -94,6 +94,8 @@ inline OutcomeRecord example_outcome(std::uint32_t gpu, const std::string& case_
   record.seconds = 0.5;
   record.rows_planned = record.rows_run = 12;
   record.sm_rows_run = {12, 0, 4};  // some rows on two CTAs
+  record.sm_latency = {321, 0, 330};
+  record.sm_rate = {51.75, 0, 51.5};
   record.seed = 0x8000000000000001;
   return record;
 }

@@ -48,12 +48,12 @@ void add_sms(Section& head, const Report& report) {
   SmLines lines = sm_lines(report);
   if (lines.visited.empty()) return;
   head.add(Line{.as = Line::As::paragraph, .text = {ours(lines.visited)}, .indent = kIndent});
-  // Of a page a section of their own shows those that failed.
-  const std::size_t size = lines.failed.size();
-  const auto line = [failed = std::move(lines.failed)](std::size_t i) {
-    return Line{.text = {failed[i]}, .indent = kIndent + 2, .margin = kIndent};
+  // Of a page a section of their own shows those that are named.
+  const std::size_t size = lines.named.size();
+  const auto line = [named = std::move(lines.named)](std::size_t i) {
+    return Line{.text = {named[i]}, .indent = kIndent + 2, .margin = kIndent};
   };
-  head.add(List{size, {.terminal = 4, .review = 4}, "GPU", line}, kNotOnPage);
+  head.add(List{size, {.terminal = 4, .review = 4}, "line", line}, kNotOnPage);
 }
 
 void add_head(Section& head, const Report& report, const Summary& summary) {

@@ -89,8 +89,10 @@ Tone tone_of(Verdict verdict);
 
 /// Which SMs rows visited and on which of them rows failed, in lines.
 struct SmLines {
-  std::string visited;              // empty where no SM of any row is known
-  std::vector<std::string> failed;  // one a GPU; first where the fewest SMs have failed rows
+  std::string visited;  // empty where no SM of any row is known
+  // One a GPU of which some failed, first where those are the fewest; then one an SM that is far
+  // slower than the others of its GPU.
+  std::vector<std::string> named;
 };
 SmLines sm_lines(const Report& report);
 

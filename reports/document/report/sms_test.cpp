@@ -67,7 +67,7 @@ TEST(SmCount, OfNumbersWithAGapKnowsThatAnSmIsMissing) {
 TEST(SmLines, OfOneRowThatFailedAccuseNoSm) {
   Report report = visited({132});
   report.sms[17].rows_failed = 1;
-  EXPECT_EQ(sm_lines(report).failed,
+  EXPECT_EQ(sm_lines(report).named,
             std::vector<std::string>{"GPU 0 (node07.acme.example, slot 0, GPU-5f1c2d3e): SM 17: 1 "
                                      "of 10 rows failed"});
 }
@@ -75,7 +75,7 @@ TEST(SmLines, OfOneRowThatFailedAccuseNoSm) {
 TEST(SmLines, NameTheOneSmThatFailed) {
   Report report = visited({132});
   report.sms[17].rows_failed = 3;
-  EXPECT_EQ(sm_lines(report).failed,
+  EXPECT_EQ(sm_lines(report).named,
             std::vector<std::string>{"GPU 0 (node07.acme.example, slot 0, GPU-5f1c2d3e): SM 17: 3 "
                                      "of 10 rows failed, no other SM failed"});
 }
@@ -84,17 +84,41 @@ TEST(SmLines, NameTheWorstOfManySmsThatFailed) {
   Report report = visited({132});
   for (const std::uint32_t sm : {5, 6, 7, 8, 9}) report.sms[sm].rows_failed = 1;
   report.sms[9].rows_failed = 10;
-  EXPECT_EQ(sm_lines(report).failed,
+  EXPECT_EQ(sm_lines(report).named,
             std::vector<std::string>{"GPU 0 (node07.acme.example, slot 0, GPU-5f1c2d3e): rows "
                                      "failed on 5 of 132 SMs; most on SM 9: 10 of 10, SM 5: 1 of "
                                      "10, SM 6: 1 of 10, SM 7: 1 of 10"});
+}
+
+TEST(SmLines, NameTheSmThatCopiesFarSlowerThanTheOthers) {
+  Report report = visited({132});
+  for (SmRow& row : report.sms) row.rate = 51.7 + 0.2 * (row.sm % 2);
+  EXPECT_EQ(sm_lines(report).named, std::vector<std::string>{});
+  report.sms[5].rate = 48;
+  ASSERT_EQ(sm_lines(report).named.size(), 1U);
+  EXPECT_NE(sm_lines(report).named[0].find("SM 5 "), std::string::npos);
+}
+
+TEST(SmLines, NameTheSmWhoseLoadsTakeFarLonger) {
+  Report report = visited({132});
+  for (SmRow& row : report.sms) row.latency = 277 + row.sm % 92;
+  EXPECT_EQ(sm_lines(report).named, std::vector<std::string>{});
+  report.sms[7].latency = 600;
+  ASSERT_EQ(sm_lines(report).named.size(), 1U);
+  EXPECT_NE(sm_lines(report).named[0].find("SM 7 "), std::string::npos);
+}
+
+TEST(SmLines, NameNoSmBesideTooFewToTell) {
+  Report report = visited({8});
+  for (SmRow& row : report.sms) row.rate = row.sm == 3 ? 10 : 50;
+  EXPECT_EQ(sm_lines(report).named, std::vector<std::string>{});
 }
 
 TEST(SmLines, BeginWithTheGpuOfWhichTheFewestSmsFailed) {
   Report report = visited({132, 132});
   report.sms[1].rows_failed = report.sms[2].rows_failed = 1;
   report.sms[132 + 3].rows_failed = 1;
-  const std::vector<std::string> failed = sm_lines(report).failed;
+  const std::vector<std::string> failed = sm_lines(report).named;
   ASSERT_EQ(failed.size(), 2U);
   EXPECT_TRUE(failed[0].starts_with("GPU 1 ")) << failed[0];
 }
@@ -112,7 +136,7 @@ TEST(SmLines, StandInTheTerminalBehindTheRows) {
 TEST(SmLines, OfManyGpusAreCappedOnATerminal) {
   Report report = visited(std::vector<std::uint32_t>(6, 132));
   for (SmRow& row : report.sms) row.rows_failed = row.sm == 4 ? 1 : 0;
-  EXPECT_TRUE(has(show(report, {}), "\n... and 2 more GPUs: --all shows all\n"));
+  EXPECT_TRUE(has(show(report, {}), "\n... and 2 more lines: --all shows all\n"));
   EXPECT_TRUE(has(show(report, {.all = true}), "\n     GPU 5 "));
 }
 

@@ -71,8 +71,8 @@ TEST(ShowHtml, HasAMapOfTheSmsOfEachGpu) {
   EXPECT_TRUE(has(text, "<p>SMs: 2 of 132 visited on each of 2 GPUs</p>"));
   EXPECT_TRUE(has(text, "SM 2: 1 of 8 rows failed</li>"));
   EXPECT_TRUE(has(text, "<figcaption>GPU 1 (node07.acme.example, slot 1, GPU-77aa88bb)"));
-  EXPECT_TRUE(has(text, "<title>SM 2: 0 of 8 rows failed</title>"));
-  EXPECT_TRUE(has(text, "<title>SM 2: 1 of 8 rows failed</title>"));
+  EXPECT_TRUE(has(text, "<title>SM 2: 0 of 8 rows failed, 51.5 GB/s from L2</title>"));
+  EXPECT_TRUE(has(text, "<title>SM 2: 1 of 8 rows failed, 51.5 GB/s from L2</title>"));
   EXPECT_TRUE(has(text, "<title>SM 131: never visited</title>"));
 }
 

@@ -156,6 +156,9 @@ void HeardResults::count_sms(const OutcomeRecord& shown) {
     if (sm < failed.size()) {
       row.rows_failed = saturated_sum(row.rows_failed, std::min(failed[sm], run[sm]));
     }
+    if (sm < shown.sm_latency.size() && shown.sm_latency[sm] > 0)
+      row.latency = shown.sm_latency[sm];
+    if (sm < shown.sm_rate.size() && shown.sm_rate[sm] > 0) row.rate = shown.sm_rate[sm];
   }
 }
 
