@@ -194,7 +194,7 @@ void run_sm(const Stress& op, Fault fault, std::uint32_t number, Bytes& memory, 
         from[kStressGuardBytes + box.offset] ^= 1;
       if (sick && reduces) spoil(shape, box, fault, stale, from);
       const bool by_threads = reduces && is_taken_off_by_threads(iteration) && !box.outside;
-      if (fault == kFaultStressClip && number == kSickSm && reduces && !by_threads)
+      if (fault == kFaultStressClip && number == kSickSm && !by_threads)
         std::fill_n(from.begin() + kStressGuardBytes + box.offset, 16, std::uint8_t{0});
       if (!is_write_lost(fault, sick, number, iteration))
         write_box(op.copy, from, map, taken, memory);
@@ -263,8 +263,9 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                  "data: every 25th store or reduction writes nothing, on one SM"),
     stress_fault(kFaultStressSum, "stress_sum",
                  "data: a reduction of one SM is lost where others add to the same words"),
-    stress_fault(kFaultStressClip, "stress_clip",
-                 "data: reductions of one SM leave out the first 16 bytes of each box"),
+    stress_fault(
+        kFaultStressClip, "stress_clip",
+        "data: stores and reductions of one SM write zeros in the first 16 bytes of each box"),
     stress_fault(kFaultStressStray, "stress_stray",
                  "address: every 25th store or reduction of one SM writes where nobody does, too"),
     stress_fault(kFaultStressProduct, "stress_product",

@@ -14,18 +14,18 @@ Measurement run_virtual_stress(const Stress& op, Fault fault);
 
 // The faults of a stress: each shows rarely, and on one SM.
 
-inline constexpr Fault kFaultStressBit{950};
-inline constexpr Fault kFaultStressAddress{951};
-inline constexpr Fault kFaultStressOverrun{952};
-inline constexpr Fault kFaultStressUnderrun{953};
-inline constexpr Fault kFaultStressStale{954};
-inline constexpr Fault kFaultStressLost{955};
-inline constexpr Fault kFaultStressMulticast{956};
-inline constexpr Fault kFaultStressWriteLost{957};
-inline constexpr Fault kFaultStressSum{958};
-inline constexpr Fault kFaultStressClip{959};
-inline constexpr Fault kFaultStressStray{960};
-inline constexpr Fault kFaultStressProduct{961};
+inline constexpr Fault kFaultStressBit{980};
+inline constexpr Fault kFaultStressAddress{981};
+inline constexpr Fault kFaultStressOverrun{982};
+inline constexpr Fault kFaultStressUnderrun{983};
+inline constexpr Fault kFaultStressStale{984};
+inline constexpr Fault kFaultStressLost{985};
+inline constexpr Fault kFaultStressMulticast{986};
+inline constexpr Fault kFaultStressWriteLost{987};
+inline constexpr Fault kFaultStressSum{988};
+inline constexpr Fault kFaultStressClip{989};
+inline constexpr Fault kFaultStressStray{990};
+inline constexpr Fault kFaultStressProduct{991};
 
 /// All of them, in the order of their values.
 std::span<const FaultInfo> stress_faults();

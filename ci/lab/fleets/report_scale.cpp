@@ -73,6 +73,8 @@ OutcomeRecord outcome_of(const Typed& typed, std::uint32_t i, const std::string&
                         .rows_run = 264,
                         .sm_rows_run = std::vector<std::uint32_t>(132, 2),
                         .sm_rows_failed = {},
+                        .sm_latency = {},
+                        .sm_rate = {},
                         .seed = 0x1cedab79d144e65e,
                         .replay = "tidemark run --cases " + name + " --seed 0x1cedab79d144e65e",
                         .notes = {},
