@@ -83,8 +83,8 @@ double median_of_known(std::span<const SmRow> sms, double SmRow::*figure) {
   return known.size() < kFewest ? 0 : median_of(std::move(known));
 }
 
-/// SMs of one GPU copy alike from L2: of 132 the slowest 0.4 % below the fastest. Their latencies
-/// differ by where they are on the chip: 277 to 369 cycles. (H200)
+/// SMs of one GPU are alike: of the 132 of an H200 the slowest copies 0.3 % less from L2 than the
+/// fastest, and its latency is 4 % longer (h200-204-cases.h5).
 std::vector<std::string> slow_lines(const Report& report) {
   std::vector<std::string> made;
   for (const GpuRow& gpu : report.gpus) {
