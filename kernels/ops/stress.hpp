@@ -32,8 +32,8 @@ constexpr std::string_view name_of(StressBoxes boxes) {
 enum class StressCopy : std::uint8_t {
   load,
   multicast,  // loaded by one CTA of a cluster, in turn, to all of it
-  // Words of the SM's own, others for each box, stored to a part of the memory that nobody else
-  // writes, and read back by another load or by threads, in turn.
+  // Words of the SM's own, others for each box, stored to a part of the memory that no other
+  // CTA writes, and read back by another load or by threads, in turn.
   store,
   // Words added to what memory holds, and by the next copy taken off again: three times where only
   // this SM does it, once where all do. At the end memory is as it was.
@@ -93,7 +93,7 @@ struct StressSm {
 inline constexpr std::uint32_t kLatencyLoads = 256;
 /// StressSm::lost_iteration of the load whose latency is measured.
 inline constexpr std::uint64_t kLoneLoad = ~std::uint64_t{0};
-/// WrongWord::sm of words that all SMs wrote: whose they are nobody knows.
+/// WrongWord::sm of words that all SMs write or none does: no SM can be named.
 inline constexpr std::uint32_t kNoSm = ~0U;
 
 /// A word that is not what it has to be. Of each SM those of the first launch that had some, at

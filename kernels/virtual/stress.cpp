@@ -225,14 +225,14 @@ void scan(const Stress& op, const Bytes& memory, RunResult& result) {
     const std::uint32_t filled = stress_word(i, static_cast<std::uint32_t>(op.seed));
     const std::uint32_t word = word_at(memory, 4 * std::size_t{i});
     const std::uint32_t writer = stress_writer(op.copy, i);
-    const bool nobodys = writer >= kSms;
-    if (stress_may_leave(op.copy, filled, word, nobodys ? 0 : result.stress[writer].boxes))
+    const bool of_no_sm = writer >= kSms;
+    if (stress_may_leave(op.copy, filled, word, of_no_sm ? 0 : result.stress[writer].boxes))
       continue;
-    if (!nobodys) ++result.stress[writer].wrong_words;
+    if (!of_no_sm) ++result.stress[writer].wrong_words;
     if (result.wrong_words.size() < kKeptWrongWords)
       result.wrong_words.push_back({.seed = op.seed,
                                     .iteration = kOfMemory | i,
-                                    .sm = nobodys ? kNoSm : writer,
+                                    .sm = of_no_sm ? kNoSm : writer,
                                     .expected = filled,
                                     .actual = word,
                                     .in_memory = word});
@@ -267,7 +267,7 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
         kFaultStressClip, "stress_clip",
         "data: stores and reductions of one SM write zeros in the first 16 bytes of each box"),
     stress_fault(kFaultStressStray, "stress_stray",
-                 "address: every 25th store or reduction of one SM writes where nobody does, too"),
+                 "address: every 25th store or reduction of one SM also writes where no SM writes"),
     stress_fault(kFaultStressProduct, "stress_product",
                  "data: a product beside the copies is wrong, on one SM"),
 });

@@ -124,9 +124,9 @@ std::vector<Miscompare> compare(const Stress& op, const RunResult& result, std::
                                  fmt::format("SM {}: {} of {} products of tensor cores wrong",
                                              sm.sm, sm.wrong_products, sm.products)));
   }
-  const auto nobodys = std::ranges::find(result.wrong_words, kNoSm, &WrongWord::sm);
-  if (nobodys != result.wrong_words.end())
-    found.push_back(wrong_memory("words that no SM or that all SMs write", *nobodys, row));
+  const auto of_no_sm = std::ranges::find(result.wrong_words, kNoSm, &WrongWord::sm);
+  if (of_no_sm != result.wrong_words.end())
+    found.push_back(wrong_memory("words that no SM or that all SMs write", *of_no_sm, row));
   if (sum_of(result.stress).boxes == 0)
     found.push_back(miscompare(row, "stress: box", "no SM checked a box"));
   return found;

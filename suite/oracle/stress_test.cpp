@@ -62,7 +62,7 @@ TEST(JudgeStress, NamesTheSmWhoseSumsAreWrongInMemory) {
   EXPECT_EQ(found[0].text.substr(0, 5), "SM 2:");
 }
 
-TEST(JudgeStress, NamesNoSmWhereNobodyOrEverybodyWrites) {
+TEST(JudgeStress, NamesNoSmForWordsThatNoneOrAllWrite) {
   const std::vector<Miscompare> found = found_with("stress_stray", {.boxes = StressBoxes::mixed,
                                                                     .copy = StressCopy::store,
                                                                     .memory_bytes = 32 << 20,

@@ -105,11 +105,11 @@ void add_launch(const StressResults& results, const StressBuffers& buffers, RunR
     if (sum.products > 0 && sum.digest != sm.digest) ++sum.wrong_products;
     add_to(sum, sm);
   }
-  const auto nobodys =
+  const auto of_no_cta =
       std::min<std::uint64_t>(results.sms[buffers.ctas].wrong_words, kKeptWrongWords);
   const WrongWord* const first = results.wrong[buffers.ctas];
   if (std::ranges::find(sums.wrong_words, kNoSm, &WrongWord::sm) == sums.wrong_words.end())
-    sums.wrong_words.insert(sums.wrong_words.end(), first, first + nobodys);
+    sums.wrong_words.insert(sums.wrong_words.end(), first, first + of_no_cta);
   for (std::uint32_t sm = 0; sm < kStressSms; ++sm) {
     if (results.cycles[sm] == 0) continue;
     StressSm alone{.sm = sm, .latency = results.cycles[sm]};
@@ -149,7 +149,7 @@ bool take_sample(RowWorkspace& workspace, StressBuffers& buffers, const Stress& 
       static_cast<std::uint32_t>(std::max<std::uint64_t>(1, kPlainBytes / op.memory_bytes));
   cuda_check(cudaMemsetAsync(launch.results, 0, sizeof(StressResults), stream),
              "clear the results of a stress");
-  // What a launch before it left wrong is not told again.
+  // What a launch before it left wrong is not counted again.
   if (is_write(op.copy))
     launch_stress_fill(launch.memory, op.memory_bytes, launch.word_seed, stream);
   launch_stress_latency(launch.memory, buffers.sms, launch.results, stream);

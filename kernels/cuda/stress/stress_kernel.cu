@@ -63,7 +63,7 @@ struct Shared {
   unsigned long long wrong_here[kDrawn];  // 1 + iteration of the last wrong box there
   StressSm done;
   std::uint64_t end;            // the round that is the last, once the cluster knows
-  std::uint64_t announced;      // boxes whose copies were issued
+  std::uint64_t issued;         // boxes whose copies were issued
   std::uint32_t lost[kGroups];  // to the group
   std::uint32_t ended;          // a group has no more boxes
   std::uint32_t multiplies[2];  // the next product, too; by its number
@@ -135,8 +135,9 @@ __device__ void issue_write(const StressLaunch& launch, const Drawn& next, std::
   });
 }
 
-/// Announces the box to the threads that wait for this phase, and its bytes.
-__device__ void announce(const Drawn& next, std::uint64_t* barrier) {
+/// Releases the description of the box to the threads that wait for this phase, and adds its bytes
+/// to those that the phase waits for.
+__device__ void expect_box(const Drawn& next, std::uint64_t* barrier) {
   (void)ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, barrier,
                                        next.bytes);
 }
@@ -174,13 +175,13 @@ __device__ std::uint32_t drawing_cta(const StressLaunch& launch) {
   return blockIdx.x / launch.cluster * launch.cluster;
 }
 
-/// Tells all of the cluster which round is the last. Nobody is there yet: who is a ring ahead of
-/// this CTA waits for it.
+/// Writes to all CTAs of the cluster which round is the last. None is there yet: one a ring ahead
+/// of this CTA waits for it.
 __device__ void end_cluster_with(Shared& shared, const StressLaunch& launch, std::uint64_t round) {
   for (std::uint32_t rank = 0; rank < launch.cluster; ++rank)
     *static_cast<volatile std::uint64_t*>(
         cooperative_groups::this_cluster().map_shared_rank(&shared.end, rank)) = round;
-  // Without it a box that is announced from here on may be seen before the round is.
+  // Without it a box that is expected from here on may be seen before the round is.
   ptx::fence(ptx::sem_acq_rel, ptx::scope_cluster);
 }
 
@@ -216,8 +217,8 @@ __device__ void produce(const StressLaunch& launch, Shared& shared, std::uint8_t
       if (late) {
         (void)ptx::mbarrier_arrive(&shared.full[slot]);
       } else {
-        announce(next, &shared.full[slot]);
-        *static_cast<volatile std::uint64_t*>(&shared.announced) = base + i + 1;
+        expect_box(next, &shared.full[slot]);
+        *static_cast<volatile std::uint64_t*>(&shared.issued) = base + i + 1;
         if (!kMode.clusters || (base + i) % launch.cluster == rank)
           issue_load(launch, next, slot_in(window, slot), &shared.full[slot], ctas);
       }
@@ -354,9 +355,8 @@ __device__ void consume(const StressLaunch& launch, Shared& shared, std::uint8_t
   for (;; iteration += kGroups) {
     // Together: lanes that saw the box would else wait for those that did not.
     if (!__all_sync(~0U, wait<kScope>(&shared.full[slot], parity))) {
-      // Behind a lost box others wait for boxes that nobody issued.
-      if (lane % kWarp == 0 && iteration < now(shared.announced))
-        note_lost(launch, shared, iteration);
+      // Behind a lost box others wait for boxes that were never issued.
+      if (lane % kWarp == 0 && iteration < now(shared.issued)) note_lost(launch, shared, iteration);
       break;
     }
     const Drawn& drawn = shared.drawn[iteration % kDrawn];
@@ -419,7 +419,7 @@ __device__ bool read_back(const StressLaunch& launch, Shared& shared, std::uint8
   std::uint64_t* const barrier = &shared.full[group];
   if (lane == 0) {
     // All, read or loaded: each other one of a phase.
-    announce(by_threads ? Drawn{} : drawn, barrier);
+    expect_box(by_threads ? Drawn{} : drawn, barrier);
     if (!by_threads) issue_load(launch, drawn, slot, barrier);
   }
   if (!wait(barrier, number % 2)) {
@@ -557,7 +557,7 @@ __device__ void prepare(const StressLaunch& launch, Shared& shared, std::uint8_t
   shared.done = {};
   shared.done.sm = ptx::get_sreg_smid();
   shared.end = ~0ULL;
-  shared.announced = 0;
+  shared.issued = 0;
   shared.ended = 0;
 }
 
@@ -614,7 +614,7 @@ __global__ void stress_scan(const __grid_constant__ StressLaunch launch, std::ui
        i += gridDim.x * blockDim.x) {
     const std::uint32_t word = memory[i], expected = stress_word(i, launch.word_seed);
     const std::uint32_t writer = stress_writer(launch.copy, i);
-    const std::uint32_t cta = writer < ctas ? writer : ctas;  // behind the last: nobody's
+    const std::uint32_t cta = writer < ctas ? writer : ctas;  // behind the last: of no CTA
     if (stress_may_leave(launch.copy, expected, word, cta == ctas ? 0 : results.sms[cta].boxes))
       continue;
     const std::uint64_t kept =

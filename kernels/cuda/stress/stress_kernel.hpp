@@ -12,7 +12,7 @@ namespace tidemark::kernels {
 
 /// What a launch leaves, on the device and on the host.
 struct StressResults {
-  StressSm sms[kStressSms + 1];  // one a CTA, ns is 0 where it left none; and what is nobody's
+  StressSm sms[kStressSms + 1];  // one a CTA, ns is 0 where it left none; and of words of no CTA
   WrongWord wrong[kStressSms + 1][kKeptWrongWords];  // of each of them
   std::uint32_t cycles[kStressSms];                  // by SM: see launch_stress_latency()
   std::uint32_t sink;                                // written, never read
