@@ -9,7 +9,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Whether any result has a verdict of this kind.
@@ -84,4 +84,4 @@ ExitCode worst(std::span<const ExitCode> codes) {
   return ExitCode::ok;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

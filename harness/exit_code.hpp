@@ -7,10 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "harness/room.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 enum class ExitCode : int {
   ok = 0,
@@ -44,4 +43,4 @@ ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool comp
 /// The one that counts when several hold: the first of exit_code_priority().
 ExitCode worst(std::span<const ExitCode> codes);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 VerdictCounts counts_of(std::initializer_list<std::pair<Verdict, std::uint64_t>> given) {
@@ -86,4 +86,4 @@ TEST(ExitCode, worst_follows_70_2_5_1_4_3_6_0) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

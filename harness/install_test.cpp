@@ -4,11 +4,10 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +71,4 @@ TEST(Install, goes_below_DESTDIR) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -25,7 +25,7 @@
 #include "kernels/error.hpp"
 #include "reports/base/disk.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Seconds for the last meeting and MPI_Finalize; after twice that the process just leaves.
@@ -217,7 +217,7 @@ std::optional<JournalWriter> open_journal(const LaunchOptions& options, const Pl
     agree(mesh, stop, opening.hosts, refusal);
   } catch (const std::runtime_error&) {
     if (journal) journal->file().remove();
-    reports::remove_on_disk({journal_folder(opening.head.out)});
+    remove_on_disk({journal_folder(opening.head.out)});
     throw;
   }
   return journal;
@@ -225,7 +225,7 @@ std::optional<JournalWriter> open_journal(const LaunchOptions& options, const Pl
 
 /// Whether rank 0 has its journal in this folder, too; a disk that does not answer is not shared.
 bool shares_folder(const std::string& folder, const std::string& run_id, Mesh& mesh) {
-  const auto work = [folder, run_id] { return reports::sees_journal(folder, 0, run_id); };
+  const auto work = [folder, run_id] { return sees_journal(folder, 0, run_id); };
   try {
     return on_disk(folder, kDiskSeconds, work, [&mesh] { mesh.pump(); });
   } catch (const ReportError&) {
@@ -295,7 +295,7 @@ ExitCode run_opened(const LaunchOptions& options, std::uint32_t number, const Pl
     reporter->tell({.folder = folder, .out = opening.head.out, .anonymize = options.anonymize});
   }
   std::optional<JournalWriter> journal = open_journal(options, plan, mesh, stop, opening, gpus);
-  AppendedFile received(reports::received_path(folder), -1, 0);
+  AppendedFile received(received_path(folder), -1, 0);
   // Where rank 0 and this rank share the folder, the journal is there to be read.
   if (mesh.rank() != 0 && !shares_folder(folder, opening.head.run_id, mesh))
     send_lines(*journal, mesh);
@@ -434,4 +434,4 @@ ExitCode run_launch(const LaunchOptions& given) {
   return worst(std::array{code, settle(out, stop)});
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

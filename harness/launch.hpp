@@ -4,7 +4,7 @@
 #include "harness/command_line/launch_options.hpp"
 #include "harness/exit_code.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Runs a launch on all ranks and returns the code they agreed on. Called once, from main, before
 /// any other thread exists. Throws UsageError, EnvironmentError.
@@ -14,4 +14,4 @@ ExitCode run_launch(const LaunchOptions& options);
 /// status.
 int worker_main(int argc, char** argv);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(Launch, passes_on_one_virtual_device_and_leaves_only_the_report) {
@@ -385,4 +385,4 @@ TEST(Launch, a_slot_without_workers_is_lost_and_the_rest_is_told) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -56,4 +56,4 @@ TEST(LeftOut, expect_gpus_refuses_a_node_with_fewer) {
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -168,4 +168,4 @@ TEST(Launch, ranks_that_share_a_folder_with_rank_0_send_it_no_lines) {
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

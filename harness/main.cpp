@@ -30,7 +30,7 @@
 
 namespace {
 
-using tidemark::harness::ExitCode;
+using tidemark::ExitCode;
 
 // Who starts us with one of the three closed would get what we print into the first file that we
 // open: into a journal. Reading from a closed stdout's stand-in is all that is allowed, so that
@@ -67,7 +67,7 @@ bool is_first_of_host(const std::string& text) {
 
 /// An error that ranks have not shared by MPI. Nearly always all of them have it.
 int say(std::string_view verb, ExitCode code, const std::string& text) {
-  using namespace tidemark::harness;
+  using namespace tidemark;
   const std::optional<std::uint32_t> given = is_of_ranks(verb) ? launcher_rank() : std::nullopt;
   const std::uint32_t rank = given.value_or(0);
   // mpirun kills the job when the first rank leaves with a code other than 0: that must be rank 0,
@@ -84,12 +84,12 @@ int say(std::string_view verb, ExitCode code, const std::string& text) {
 
 int guarded(std::string_view verb, int argc, char** argv) {
   try {
-    return static_cast<int>(tidemark::harness::run_command_line(argc, argv));
-  } catch (const tidemark::harness::UsageError& error) {
+    return static_cast<int>(tidemark::run_command_line(argc, argv));
+  } catch (const tidemark::UsageError& error) {
     return say(verb, ExitCode::usage, error.what());
-  } catch (const tidemark::harness::EnvironmentError& error) {
+  } catch (const tidemark::EnvironmentError& error) {
     return say(verb, ExitCode::environment, error.what());
-  } catch (const tidemark::reports::ReportError& error) {
+  } catch (const tidemark::ReportError& error) {
     return say(verb, ExitCode::usage, error.what());
   } catch (const std::exception& error) {
     return say(verb, ExitCode::internal,
@@ -105,11 +105,11 @@ int main(int argc, char** argv) {
   ::signal(SIGCHLD, SIG_DFL);
   open_closed_descriptors();
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "__worker") return tidemark::harness::worker_main(argc, argv);
-  if (first == "__reporter") return tidemark::harness::reporter_main(argc, argv);
-  if (first == "__gpus") return tidemark::harness::gpus_main();
-  if (first == "__nvml") return tidemark::harness::nvml_main(argc, argv);
-  if (first == "__probe") return tidemark::harness::probe_main(argc, argv);
-  if (first == "__telemetry") return tidemark::harness::telemetry_main(argc, argv);
+  if (first == "__worker") return tidemark::worker_main(argc, argv);
+  if (first == "__reporter") return tidemark::reporter_main(argc, argv);
+  if (first == "__gpus") return tidemark::gpus_main();
+  if (first == "__nvml") return tidemark::nvml_main(argc, argv);
+  if (first == "__probe") return tidemark::probe_main(argc, argv);
+  if (first == "__telemetry") return tidemark::telemetry_main(argc, argv);
   return guarded(first, argc, argv);
 }

@@ -16,7 +16,7 @@
 #include "suite/gemm/predict_time.hpp"
 #include "suite/gemm/product.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kMostRanks = 1 << 12;  // a report may say anything, and each costs time
@@ -82,9 +82,9 @@ Sizes::const_iterator nearest_to(const Sizes& sizes, double edge) {
 
 /// What a GEMM waits for is the slowest rank of each sample, which need not be one and the same.
 double lowest_together(const Report& report, const std::vector<Median>& medians) {
-  reports::Measured measured;
+  Measured measured;
   for (const Median& median : medians) measured.rows.push_back(median.row);
-  const double together = reports::slowest_of(report, measured).median;
+  const double together = slowest_of(report, measured).median;
   const double factor = medians.front().value / medians.front().row->median;
   return together > 0 ? together * factor : lowest_of(medians);  // 0: no samples
 }
@@ -207,4 +207,4 @@ MeasuredRates measured_rates(const Report& report, double edge) {
   return rates;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -4,10 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "harness/room.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct MeasuredRate {
   double value = 0;
@@ -28,4 +27,4 @@ struct MeasuredRates {
 /// exchange; fixed is what the time of that GEMM has more than predict_time() with both.
 MeasuredRates measured_rates(const Report& report, double edge);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

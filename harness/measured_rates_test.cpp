@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 Report baseline() { return read_report(TIDEMARK_BASELINE); }
@@ -179,4 +179,4 @@ TEST(MeasuredRates, OneProcessWithAllGpusIsNoOtherGemm) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

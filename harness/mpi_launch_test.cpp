@@ -11,7 +11,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -426,4 +426,4 @@ INSTANTIATE_TEST_SUITE_P(Launch, MpiRanks, testing::Range(1, 9));
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

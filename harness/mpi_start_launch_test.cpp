@@ -6,7 +6,7 @@
 #include "harness/relay/job_processes.hpp"
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -112,4 +112,4 @@ TEST(MpiStart, a_signal_to_mpirun_itself_is_no_failed_case) {
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "harness/command_line/option_values.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 bool any_matches(const std::vector<std::string>& globs, std::string_view name) {
@@ -232,4 +232,4 @@ std::vector<PlannedCase> planned_cases(const Plan& plan) {
   return planned;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -4,12 +4,11 @@
 #include <vector>
 
 #include "harness/command_line/launch_options.hpp"
-#include "harness/room.hpp"
 #include "reports/base/words.hpp"
 #include "reports/journal/record.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct Plan {
   std::vector<const Case*> one_gpu;   // conformance first, then benchmarks; by name
@@ -36,4 +35,4 @@ void check_row(const LaunchOptions& options, const RunContext& context);
 
 std::vector<PlannedCase> planned_cases(const Plan& plan);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "harness/base/errors.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const Register kAlpha({.name = "zz_plan.alpha", .claim = "a", .cites = ""});
@@ -222,4 +222,4 @@ TEST(MakePlan, refuses_options_of_products_where_no_case_follows_them) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

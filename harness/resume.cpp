@@ -15,7 +15,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/assemble/assembly.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Pair = std::pair<std::string, std::uint32_t>;
@@ -95,10 +95,9 @@ Resumed read_resumed(const LaunchOptions& options) {
   if (!in_use.empty())
     throw UsageError(fmt::format("--resume {}: this launch is still running ({} is in use)",
                                  options.resume, in_use));
-  reports::HeardCases said;
-  const reports::HeardLaunch before = reports::gather(
-      read_journals(options.resume),
-      [&said](const reports::HeardLaunch&, reports::HeardCases cases) {
+  HeardCases said;
+  const HeardLaunch before =
+      gather(read_journals(options.resume), [&said](const HeardLaunch&, HeardCases cases) {
         std::move(cases.starts.begin(), cases.starts.end(), std::back_inserter(said.starts));
         std::move(cases.outcomes.begin(), cases.outcomes.end(), std::back_inserter(said.outcomes));
       });
@@ -108,11 +107,10 @@ Resumed read_resumed(const LaunchOptions& options) {
     std::uint32_t& started = heard[{start.case_name, start.gpu}].started;
     started = std::max(started, start.attempt);
   }
-  const std::vector<EventRecord> spoiling = reports::spoiling_events(before);
+  const std::vector<EventRecord> spoiling = spoiling_events(before);
   for (const OutcomeRecord& outcome : said.outcomes)
     if (outcome.verdict != Verdict::pass ||
-        reports::spoiled_by(spoiling, outcome.gpu, outcome.start_unix_s, outcome.seconds) ==
-            nullptr)
+        spoiled_by(spoiling, outcome.gpu, outcome.start_unix_s, outcome.seconds) == nullptr)
       heard[{outcome.case_name, outcome.gpu}].outcomes.push_back(&outcome);
   Resumed made{.folder = options.resume,
                .run_id = before.launch.run_id,
@@ -140,7 +138,7 @@ Resumed read_resumed(const LaunchOptions& options) {
       if (found == heard.end() || std::count(answers.begin(), answers.end(), &found->second) > 0)
         continue;
       for (const OutcomeRecord* outcome : found->second.outcomes)
-        if (reports::is_failure(outcome->verdict)) made.failed.push_back(*outcome);
+        if (is_failure(outcome->verdict)) made.failed.push_back(*outcome);
     }
   }
   return made;
@@ -216,4 +214,4 @@ std::uint64_t digest_of(const Resumed& resumed) {
   return fnv1a(text);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "harness/supervisor/launch_state.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What an interrupted launch leaves for the one that goes on with it.
 struct Resumed {
@@ -48,4 +48,4 @@ std::string differs_from(const Resumed& resumed, const std::vector<GpuRecord>& g
 /// A number that differs where the outcomes do.
 std::uint64_t digest_of(const Resumed& resumed);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "harness/testing/launch_place.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const Arguments kCases = {"--cases", "load.tile.rank1", "zfill.whole"};
@@ -290,4 +290,4 @@ TEST(MpiResume, ranks_whose_folders_differ_are_told_to_make_them_one) {
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

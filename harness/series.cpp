@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 std::string report_name(const std::string& out, std::uint32_t number, std::uint32_t launches) {
   if (launches == 1) return out;
@@ -29,4 +29,4 @@ bool all_go_on(Mesh& mesh, StopWatch& stop) {
   return !stop.check();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

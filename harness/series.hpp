@@ -7,7 +7,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/stop.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Launches of one command.
 inline constexpr std::uint32_t kMostLaunches = 1000;
@@ -19,4 +19,4 @@ std::string report_name(const std::string& out, std::uint32_t number, std::uint3
 /// silent; `stop` then has the reason.
 bool all_go_on(Mesh& mesh, StopWatch& stop);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

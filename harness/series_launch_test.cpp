@@ -14,7 +14,7 @@
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(Launches, each_leave_a_report_of_their_own) {
@@ -183,4 +183,4 @@ TEST(MpiLaunch, ctrl_c_ends_the_whole_series) {
 #endif
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(ReportName, carries_the_number_in_front_of_the_extension) {
@@ -40,4 +40,4 @@ TEST(AllGoOn, is_false_everywhere_where_one_was_stopped) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 Arguments run_by(Arguments starter, const Place& place, const Arguments& more) {
@@ -176,4 +176,4 @@ TEST(Surroundings, a_grid_of_other_ranks_beside_sizes_is_one_line) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct BuildVersion {
   std::string_view description;  // a noun phrase, of CMakeLists.txt as the version
@@ -18,4 +18,4 @@ struct BuildVersion {
 
 BuildVersion build_version();
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

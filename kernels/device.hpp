@@ -13,7 +13,7 @@
 #include "kernels/ops/op.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What went wrong instead of an answer.
 enum class DeviceFault : std::uint8_t {
@@ -146,4 +146,4 @@ struct GpuProperties {
 /// there is no driver or no GPU. Throws Error when the driver is there and fails.
 std::vector<GpuProperties> visible_gpus();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

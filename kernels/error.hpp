@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Where a call stands in the source; clang-tidy 14 cannot parse std::source_location.
 struct Where {
@@ -29,4 +29,4 @@ class Error : public std::runtime_error {
   Where where_;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

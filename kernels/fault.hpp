@@ -8,7 +8,7 @@
 
 #include "kernels/ops/op.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 enum class Fault : std::uint16_t;  // values and names: kernels/virtual/faults.cpp
 
@@ -30,4 +30,4 @@ std::span<const FaultInfo> faults();
 /// The fault called `name`, or kNoFault.
 Fault fault_named(std::string_view name);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

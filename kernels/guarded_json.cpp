@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kDeepest = 5;  // /regions/0/islands/0/0 of a program is in the fifth value
@@ -114,4 +114,4 @@ Json parse_guarded(std::string_view text, const std::string& file, std::string_v
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 using Json = nlohmann::ordered_json;
 
@@ -22,4 +22,4 @@ std::string shown(const Json& value);
 /// all.
 Json parse_guarded(std::string_view text, const std::string& file, std::string_view advice);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #endif
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::unique_ptr<Device> make_gpu_device() {
@@ -54,4 +54,4 @@ GpuTransport make_gpu_transport(const NcclId& /*id*/, std::uint32_t /*rank*/,
 }
 #endif
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(MakeDevice, MakesTheVirtualDeviceWithItsFault) {
@@ -28,4 +28,4 @@ TEST(MakeDevice, RefusesAFaultOnAGpu) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::uint32_t extra_units(std::uint32_t units, double slow) {
   if (!(slow > 0)) return 0;
@@ -34,4 +34,4 @@ std::string slowed_note(std::uint32_t units, double slow, const std::string& wha
                      units);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Units of work to add where a timed span has `units`, for Timing::slow: the nearest whole number,
 /// at least 1; 0 where `slow` is 0.
@@ -21,4 +21,4 @@ double extra_ns(std::vector<double> untouched_ns, double slow);
 /// What the note of a measurement says of it; empty where `slow` is 0. `what` in the plural.
 std::string slowed_note(std::uint32_t units, double slow, const std::string& what);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(Slowdown, IsTheNearestNumberOfUnits) {
@@ -63,4 +63,4 @@ TEST(Slowdown, OfAProductNeedsWarmUps) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

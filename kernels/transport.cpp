@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The order in which a rank fetches the shards of the others.
 
@@ -61,4 +61,4 @@ std::string late_shards(std::span<const AwaitedShard> awaited, std::uint32_t ran
                      names_of(owners), in_words(*first), one_rank ? "" : " and others", seconds);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

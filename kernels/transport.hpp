@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // How a device gets the parts of a panel that other ranks own.
 
@@ -144,4 +144,4 @@ struct AwaitedShard {
 ///   "waits until others have read panel A, shard 1 (rows 64 to 128): not within 20 s"
 std::string late_shards(std::span<const AwaitedShard> awaited, std::uint32_t rank, double seconds);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Order = std::vector<std::size_t>;
@@ -72,4 +72,4 @@ TEST(LateShards, OfManyRanksEightAreNamed) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,9 +11,8 @@
 #include "kernels/ops/op.hpp"
 #include "suite/gemm/product.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 enum class CaseKind : std::uint8_t { conformance, benchmark };
 enum class CaseScope : std::uint8_t {
@@ -136,4 +135,4 @@ struct RunCaseOptions {
 Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options = {});
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

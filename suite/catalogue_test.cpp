@@ -12,7 +12,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::array<Level, 3> kLevels{Level::quick, Level::nightly, Level::soak};
@@ -247,4 +247,4 @@ TEST(Catalogue, EachConformanceCaseIsDeclaredOnceInAFileOfItsFamily) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

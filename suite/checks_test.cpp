@@ -11,7 +11,7 @@
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileLoad load() {
@@ -200,4 +200,4 @@ TEST(Checks, DoNotRepeatASendFromWhereThePhaseLands) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -20,7 +20,7 @@
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Without a transport, as here, the virtual device plays the other ranks.
@@ -327,4 +327,4 @@ TEST(Faults, HaveUniqueNamesThatFindThem) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 int gravity(Judgement judgement) {
@@ -56,4 +56,4 @@ void add_rows(const Outcome& rows, Outcome& all) {
   all.descriptors = splitmix64(all.descriptors) ^ rows.descriptors;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

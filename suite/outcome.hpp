@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "kernels/device.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // What came of one case on one device.
 
@@ -109,4 +108,4 @@ class Observations {
   std::map<std::string, std::uint32_t> runs_;
 };
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Outcome of_one_row(Judgement judgement, const char* reason, std::int32_t cuda_error) {
@@ -96,4 +96,4 @@ TEST(AddRows, SkipIsNoPass) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

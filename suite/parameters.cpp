@@ -11,7 +11,7 @@
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -109,4 +109,4 @@ std::string parameters_of(const Op& op) {
       op);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

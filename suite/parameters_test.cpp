@@ -9,10 +9,8 @@
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
-
-using kernels::program_from_json;
 
 TileLoad small_load() {
   return {.map = {.extent = {96, 7}, .stride = {208}, .box = {64, 5}},
@@ -74,4 +72,4 @@ TEST(Parameters, OfAGemmAreItsMembers) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A program and the run that it is.
@@ -76,4 +76,4 @@ std::vector<JudgedProgram> run_programs(const std::vector<Op>& rows, std::uint32
   return judged;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

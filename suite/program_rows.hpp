@@ -8,9 +8,8 @@
 #include "kernels/ops/op.hpp"
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// One run of one row.
 struct JudgedProgram {
@@ -26,4 +25,4 @@ struct JudgedProgram {
 std::vector<JudgedProgram> run_programs(const std::vector<Op>& rows, std::uint32_t begin,
                                         std::uint32_t end, Device& device, std::uint64_t case_seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/fnv1a.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A function's static: case files register before main, in no particular order.
@@ -65,7 +65,7 @@ const Case* case_named(std::string_view name) {
 }
 
 std::uint64_t case_seed(std::uint64_t launch_seed, std::string_view name) {
-  return splitmix64(launch_seed + splitmix64(kernels::fnv1a(name)));
+  return splitmix64(launch_seed + splitmix64(fnv1a(name)));
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Case named(std::string_view name) { return {.name = name, .claim = "", .cites = ""}; }
@@ -58,4 +58,4 @@ TEST(CaseSeed, IsTheSameOnEveryMachine) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

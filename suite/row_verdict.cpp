@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Words for the faults of a device, and what of an answer is compared behind one.
 
@@ -129,4 +129,4 @@ std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const Run
   return found;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

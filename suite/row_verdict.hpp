@@ -10,9 +10,8 @@
 
 #include "kernels/device.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // What one row came to: what the device says of it, and what of its answer is wrong.
 
@@ -45,4 +44,4 @@ RowVerdict row_verdict(const Op& op, const RunResult& result, std::uint32_t row,
 std::optional<Miscompare> unlike_expected_error(std::int32_t expected, const RunResult& result,
                                                 std::uint32_t row);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TEST(FaultVerdict, AWaitForOtherGpusIsNoTimeoutOfThisOne) {
@@ -27,4 +27,4 @@ TEST(FaultVerdict, ACodeOfTheDriverIsSaid) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

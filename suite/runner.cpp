@@ -22,7 +22,7 @@
 #include "suite/program_rows.hpp"
 #include "suite/row_verdict.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // The file without its folders: reports travel, build folders should not.
@@ -38,7 +38,7 @@ class DescriptorDigest {
       return;  // no map was encoded
     std::string_view bytes(reinterpret_cast<const char*>(descriptor.data()), descriptor.size());
     bytes.remove_prefix(kAddressBytes);
-    hash_ = kernels::fnv1a(bytes, hash_ == 0 ? kernels::kFnv1aOfNothing : hash_);
+    hash_ = fnv1a(bytes, hash_ == 0 ? kFnv1aOfNothing : hash_);
   }
   std::uint64_t value() const { return hash_; }
 
@@ -475,4 +475,4 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
   return outcome;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

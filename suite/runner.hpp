@@ -8,9 +8,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/op.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// `op` as row `row` runs it: payload or seed made from the case's seed and the row's index alone,
 /// so that one row can be run without the others. `inverted` says which of its two runs.
@@ -31,4 +30,4 @@ std::string fault_text(const RunResult& result);
 std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32_t row,
                               Device& device);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "suite/runner.hpp"
 #include "suite/testing/scripted_device.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::vector<Op> no_rows(const RunContext&) { return {}; }
@@ -135,4 +135,4 @@ TEST(RunCase, SkipsABenchmarkThatHasNothingToMeasure) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "suite/runner.hpp"
 #include "suite/testing/scripted_device.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr Case kEndsIn716{
@@ -106,4 +106,4 @@ TEST(RunCase, RowsThatEndInErrorsAreRefusedInOneProcess) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

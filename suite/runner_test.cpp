@@ -11,7 +11,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/testing/scripted_device.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TEST(RunCase, PassesWhereEveryRowIsRight) {
@@ -421,4 +421,4 @@ TEST(RunCase, ObservesNothingInARunThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -21,10 +21,9 @@
 #include <utility>
 
 #include "harness/base/clock.hpp"
-#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::array<std::string_view, 6> kLauncherPrefixes = {"OMPI_", "PMIX_", "PRTE_",
@@ -298,4 +297,4 @@ ChildAnswer ask_bounded(const std::vector<std::string>& argv, double seconds) {
   return killed ? run_bounded(argv, seconds) : answer;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// An open file descriptor that is closed at the end of its scope.
 class FileDescriptor {
@@ -128,4 +128,4 @@ ChildAnswer run_bounded(const std::vector<std::string>& argv, double seconds,
 /// outside, as the OOM killer does.
 ChildAnswer ask_bounded(const std::vector<std::string>& argv, double seconds);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

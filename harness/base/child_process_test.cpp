@@ -12,10 +12,9 @@
 #include <fstream>
 #include <thread>
 
-#include "harness/room.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(ChildProcess, what_outlives_its_parent_has_a_session_of_its_own) {
@@ -122,4 +121,4 @@ TEST(AskBounded, asks_no_third_time) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Seconds on a clock that never jumps; only differences mean something.
 inline double monotonic_s() {
@@ -39,4 +39,4 @@ inline double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(RunningClock, counts_what_passes_between_looks) {
@@ -22,4 +22,4 @@ TEST(RunningClock, a_minute_in_which_nothing_ran_counts_as_a_second) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

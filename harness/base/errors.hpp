@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Exit code 2: what the user asked for cannot be done. One line: what, where, what to do.
 class UsageError : public std::runtime_error {
@@ -17,4 +17,4 @@ class EnvironmentError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,10 +8,9 @@
 #include <system_error>
 #include <thread>
 
-#include "harness/room.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 HandOverDelays::HandOverDelays(std::uint64_t seed, std::uint32_t actor)
     : state_(splitmix64(splitmix64(seed) + actor)) {}
@@ -33,4 +32,4 @@ void HandOverDelays::before(HandOver moment) {
   std::this_thread::sleep_for(std::chrono::microseconds((drawn >> 8U) % most_us));
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

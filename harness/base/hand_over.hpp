@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A panel on its way through the relay passes the first four, a journal line on its way to rank 0
 /// the last two.
@@ -34,4 +34,4 @@ class HandOverDelays {
   std::optional<std::uint64_t> state_;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

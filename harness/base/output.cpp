@@ -24,10 +24,9 @@
 #include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/room.hpp"
 #include "reports/base/words.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -167,4 +166,4 @@ std::string shell_word(const std::string& text) {
   return made + "'";
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,9 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/room.hpp"
-
-namespace tidemark::harness {
+namespace tidemark {
 
 // Output to somebody who may take his time, or never read: `less`, a stuck pipe, a full disk.
 
@@ -74,4 +72,4 @@ void check_replaceable(const std::string& path, std::string_view otherwise,
 /// $'...' where bytes cannot be shown.
 std::string shell_word(const std::string& text);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,12 +9,11 @@
 #include <fstream>
 
 #include "harness/base/child_process.hpp"
-#include "harness/room.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/base/words.hpp"
 #include "reports/testing/foreign_reader.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -117,4 +116,4 @@ TEST(ShellWord, keeps_a_quote) { EXPECT_EQ(shell_word("a'b"), "'a'\\''b'"); }
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "harness/base/output.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Says what the reader found missing, once: a side of compare may be many files.
 
@@ -30,7 +30,7 @@ Report given_report(const std::string& path) {
 void add_formats(CLI::App& verb, std::string_view& chosen,
                  const std::vector<std::pair<std::string_view, std::string_view>>& details,
                  std::vector<CLI::Option*> excluded) {
-  for (const Format& format : reports::formats().subspan(1)) {
+  for (const Format& format : formats().subspan(1)) {
     std::string meaning(format.meaning);
     for (const auto& [name, detail] : details)
       if (name == format.name) meaning += fmt::format(": {}", detail);
@@ -52,4 +52,4 @@ PrintedBeside printed_beside(std::string_view case_name, std::string_view metric
           .published_by = std::string(step.published_by)};
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

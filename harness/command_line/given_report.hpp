@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
@@ -15,7 +14,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Reports that somebody names on the command line.
 
@@ -34,4 +33,4 @@ void add_formats(CLI::App& verb, std::string_view& chosen,
 /// has not.
 PrintedBeside printed_beside(std::string_view case_name, std::string_view metric);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "harness/command_line/option_values.hpp"
 #include "harness/series.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Typed = std::vector<std::string>;
@@ -167,4 +167,4 @@ void read_text(const LaunchField& field, LaunchOptions& options, const std::stri
   if (!text.empty()) field.read(options, field.list ? items_of(field.name, {text}) : Typed{text});
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 enum class DeviceChoice : std::uint8_t { automatic, cuda, virtual_device };
 
@@ -72,4 +71,4 @@ const std::vector<LaunchField>& launch_fields();
 /// Reads what text() wrote.
 void read_text(const LaunchField& field, LaunchOptions& options, const std::string& text);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

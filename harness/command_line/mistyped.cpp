@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Edit distance over names.
 
@@ -124,4 +124,4 @@ std::string in_place_of(std::string_view verb, std::string_view option) {
   return found == kWords.end() ? "" : std::string(found->advice);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,9 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "harness/room.hpp"
-
-namespace tidemark::harness {
+namespace tidemark {
 
 // Finds what the user may have meant: the names nearest to a mistyped one.
 
@@ -27,4 +25,4 @@ std::string did_you_mean(std::string_view pattern, std::span<const std::string_v
 /// empty where no other tool is known to have it. `verb` is empty before the verb.
 std::string in_place_of(std::string_view verb, std::string_view option);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::array<std::string_view, 4> kNames = {"load.tile.2d", "load.tile.3d", "store.tile.2d",
@@ -155,7 +155,7 @@ TEST(OtherWords, FloorMayHaveAPercentSign) {
 }
 
 TEST(OtherWords, ReportIsNoJson) {
-  const reports::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string out = folder.file("r.json");
   expect_refused({"run", "--device", "virtual", "--cases", "zfill.side", "--out", out},
                  "--out " + out +
@@ -165,4 +165,4 @@ TEST(OtherWords, ReportIsNoJson) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "harness/command_line/mistyped.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Splits what was typed.
 
@@ -227,4 +227,4 @@ void check_fault(const std::string& name, DeviceChoice device) {
   refuse("--fault", name, "there is no such fault; " + hint);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

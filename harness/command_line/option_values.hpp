@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "harness/command_line/launch_options.hpp"
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"
 #include "reports/compare/pairing.hpp"
 #include "suite/gemm/product.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Lists on the command line.
 
@@ -90,4 +89,4 @@ std::string percent_of(double share);
 /// Throws where `name` is no fault of the virtual device, or the device is not chosen to be that.
 void check_fault(const std::string& name, DeviceChoice device);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "harness/base/errors.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Items = std::vector<std::string>;
@@ -241,4 +241,4 @@ TEST(CheckFault, suggests_the_nearest_or_names_some) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "harness/discovery/node_files.hpp"
 #include "harness/mpirun/mpirun.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -339,4 +339,4 @@ GpuRecord one_gpu(std::string_view verb, LaunchOptions options, const std::strin
   return record;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

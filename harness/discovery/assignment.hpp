@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "harness/command_line/launch_options.hpp"
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What one rank sees.
 struct RankView {
@@ -52,4 +51,4 @@ void check_one_gpu(std::string_view verb, const LaunchOptions& options);
 /// none.
 GpuRecord one_gpu(std::string_view verb, LaunchOptions options, const std::string& preferred = {});
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "harness/base/errors.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 GpuProperties gpu_called(const std::string& uuid, const std::string& name,
@@ -263,4 +263,4 @@ TEST(AssignGpus, a_gpu_that_somebody_else_holds_is_refused_when_chosen) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

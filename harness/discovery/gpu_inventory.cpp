@@ -17,7 +17,7 @@
 #include "harness/discovery/node_files.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -222,4 +222,4 @@ NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version) {
   return node;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

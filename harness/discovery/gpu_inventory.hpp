@@ -6,11 +6,10 @@
 
 #include "harness/base/child_process.hpp"
 #include "harness/discovery/nvml_child.hpp"
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Which GPUs this rank could use, found without loading anything of NVIDIA into it.
 
@@ -57,4 +56,4 @@ GpuInventory inventory_of(const ChildAnswer& answer);
 /// "MIG-..." from here on.
 GpuInventory with_nvml(GpuInventory inventory, std::vector<NvmlAnswer> answers);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const GpuProperties kGpu = {.uuid = "GPU-5f",
@@ -151,4 +151,4 @@ TEST(DescribeNode, knows_this_machine) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string_view>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ std::string boot_id(const fs::path& root) {
   return first_line(root / "proc/sys/kernel/random/boot_id");
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

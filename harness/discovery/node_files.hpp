@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A PCI device of vendor 0x10de, or a device file /dev/nvidia*: a GPU may be there even where no
 /// driver can be loaded.
@@ -37,4 +37,4 @@ std::uint64_t free_memory(const std::filesystem::path& root = "/");
 /// where there is no such count.
 std::optional<std::uint64_t> oom_kills(const std::filesystem::path& root = "/");
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,10 +6,9 @@
 #include <fstream>
 #include <string>
 
-#include "harness/room.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +114,4 @@ TEST(NodeFiles, say_nothing_where_there_is_nothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

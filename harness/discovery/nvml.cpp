@@ -15,7 +15,7 @@
 
 #include "harness/base/clock.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr int kSuccess = 0;              // NVML_SUCCESS
@@ -369,4 +369,4 @@ std::optional<NvmlEvent> Nvml::next_event(unsigned timeout_ms) {
                        fmt::format("Xids are unknown: nvmlEventSetWait_v2 ended with {}", code)};
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

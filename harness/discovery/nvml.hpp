@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 using NvmlDevice = void*;  // nvmlDevice_t
 
@@ -125,4 +124,4 @@ class Nvml {
   mutable std::set<std::string> refused_;  // since state() began
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

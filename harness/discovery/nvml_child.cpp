@@ -16,10 +16,9 @@
 #include "harness/base/child_process.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/nvml.hpp"
-#include "harness/room.hpp"
 #include "reports/base/process_state.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -118,4 +117,4 @@ int nvml_main(int argc, char** argv) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// How NVML is reached; tests put their own into all of it.
 struct NvmlChild {
@@ -37,4 +36,4 @@ std::vector<NvmlAnswer> ask_nvml(const std::vector<GpuProperties>& gpus,
 /// the exit status.
 int nvml_main(int argc, char** argv);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

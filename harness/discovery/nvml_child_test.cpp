@@ -14,7 +14,7 @@
 #include "harness/telemetry/telemetry.hpp"
 #include "harness/testing/fake_nvml.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const NvmlChild kFake = {.program = TIDEMARK_BINARY, .library = TIDEMARK_FAKE_NVML};
@@ -140,4 +140,4 @@ TEST(Supervisor, never_has_nvml_mapped) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "harness/testing/fake_nvml.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(Nvml, is_not_there_where_the_library_is_not) {
@@ -210,4 +210,4 @@ TEST(Nvml, tells_xids_where_ecc_events_are_refused) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "reports/journal/hardware_events.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kHopper = 90;
@@ -376,4 +376,4 @@ void check_gpus(const NodeState& node, CheckList& checks) {
     if (!checks.has(name)) checks.skip(name, "NVML named no GPU");
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

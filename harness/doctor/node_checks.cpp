@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kGiB = std::uint64_t{1} << 30;
@@ -167,4 +167,4 @@ std::vector<NodeCheck> checks_of(const NodeState& node) {
   return std::move(checks).sorted();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

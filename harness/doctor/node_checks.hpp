@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "harness/doctor/node_state.hpp"
-#include "harness/room.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 enum class CheckStatus : std::uint8_t { fail, warn, skip, ok };  // in the order they are printed
 std::string_view name_of(CheckStatus status);
@@ -74,4 +73,4 @@ void check_gpus(const NodeState& node, CheckList& checks);
 /// 13 of "13.0.88".
 std::uint32_t major_of(const std::string& version);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

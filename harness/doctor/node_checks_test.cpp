@@ -6,7 +6,7 @@
 
 #include "harness/testing/fake_nvml.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -376,4 +376,4 @@ TEST(NodeChecks, an_output_that_is_not_there_not_ours_full_and_nearly_full) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "harness/mpirun/mpirun.hpp"
 #include "harness/version.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,4 +103,4 @@ NodeState read_node(const NodePlace& place) {
   return node;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

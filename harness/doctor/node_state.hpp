@@ -9,10 +9,9 @@
 
 #include "harness/command_line/launch_options.hpp"
 #include "harness/doctor/probes.hpp"
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct FreeSpace {
   bool folder = false;       // it is one
@@ -60,4 +59,4 @@ struct NodePlace {
 /// Reads files and asks children, each with a deadline. Changes nothing.
 NodeState read_node(const NodePlace& place);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

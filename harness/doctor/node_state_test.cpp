@@ -10,7 +10,7 @@
 #include "harness/testing/fake_nvml.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,4 +173,4 @@ TEST(ProbeLibrary, says_why_one_does_not_load) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 #include "harness/relay/mesh.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -206,4 +206,4 @@ int probe_main(int argc, char** argv) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

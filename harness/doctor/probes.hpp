@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "harness/discovery/nvml.hpp"
-#include "harness/room.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A library that is looked up at run time.
 struct FoundLibrary {
@@ -47,4 +46,4 @@ RankStart probe_ranks(const std::string& program, const std::string& mpirun,
 /// The children's side. Returns the exit status.
 int probe_main(int argc, char** argv);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -90,7 +90,7 @@ TEST(GtestProgram, WhatIsSkippedDoesNotPass) {
 }
 
 TEST(GtestProgram, WritesXmlThatSaysWhatDeviceItWas) {
-  const reports::ScratchFolder folder;
+  const ScratchFolder folder;
   const Ran ran = run_gtest({"--gtest_filter=zfill.side", "--device", "virtual",
                              "--gtest_output=xml:" + folder.file("x.xml")});
   EXPECT_EQ(ran.exit, 0) << ran.out;
@@ -119,4 +119,4 @@ TEST(GtestProgram, IsNoRankOfMpirun) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 #include "harness/base/output.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -89,7 +89,7 @@ class CaseTest : public testing::Test {
 
   void TestBody() override {
     if (!unusable.empty()) GTEST_SKIP() << "not run: " << unusable;
-    const reports::ScratchFolder folder;
+    const ScratchFolder folder;
     const std::string file = folder.file("case.h5");
     const ChildAnswer ran =
         run_tidemark(joined({"run", "--cases", name_, "--out", file}, options_), kCaseSeconds);
@@ -153,22 +153,22 @@ int add_tests(const Words& options) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  const int refused = tidemark::harness::add_tests({argv + 1, argv + argc});
+  const int refused = tidemark::add_tests({argv + 1, argv + argc});
   if (refused != 0) return refused;
   const int code = RUN_ALL_TESTS();
-  if (const std::string& why = tidemark::harness::CaseTest::unusable; !why.empty()) {
-    tidemark::harness::write_error(why);
-    return tidemark::harness::kEnvironment;
+  if (const std::string& why = tidemark::CaseTest::unusable; !why.empty()) {
+    tidemark::write_error(why);
+    return tidemark::kEnvironment;
   }
   // A mistyped filter would be green for ever; a shard may well be without tests.
   const bool chosen = GTEST_FLAG_GET(list_tests) || std::getenv("GTEST_TOTAL_SHARDS") != nullptr ||
                       testing::UnitTest::GetInstance()->test_to_run_count() > 0;
   if (code != 0 || chosen) return code;
-  tidemark::harness::write_error(
+  tidemark::write_error(
       "tidemark-gtest: --gtest_filter matches no test; --gtest_list_tests shows all\n");
   return 2;
 }

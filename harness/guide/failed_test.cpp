@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "reports/journal/hardware_events.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// The rows of its table of Xids.
@@ -33,4 +32,4 @@ TEST(GuideToFailures, ListsEveryXidWithItsAction) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -23,7 +23,7 @@
 #include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::filesystem::path program_of(const std::string& process) {
@@ -220,4 +220,4 @@ LauncherEnd run_launcher(const std::vector<std::string>& words, const LauncherBo
   return Launcher(words, bounds).wait();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// In seconds.
 struct LauncherBounds {
@@ -57,4 +57,4 @@ struct LauncherEnd {
 /// said, with exit code 5.
 LauncherEnd run_launcher(const std::vector<std::string>& words, const LauncherBounds& bounds = {});
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

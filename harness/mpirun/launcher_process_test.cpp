@@ -11,7 +11,7 @@
 
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// A child that waits for this launcher, as the program does.
@@ -130,4 +130,4 @@ TEST(LauncherText, keeps_the_block_about_a_rank_that_died_before_any_reported) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

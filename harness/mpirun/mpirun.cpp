@@ -19,7 +19,7 @@
 #include "harness/relay/mesh.hpp"
 #include "reports/base/process_state.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_MPI
@@ -184,4 +184,4 @@ std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned 
   return fmt::format("--ranks {}: no rank started: {}", ranks, why);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

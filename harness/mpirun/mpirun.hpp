@@ -10,7 +10,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/mpirun/launcher_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// The rank that a launcher (mpirun, srun) gave this process; nothing without a launcher.
 std::optional<std::uint32_t> launcher_rank();
@@ -49,4 +49,4 @@ std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned 
 ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
                     bool oversubscribe);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -77,7 +77,7 @@ TEST(LauncherRank, is_what_the_launcher_says) {
 
 /// The exit code of run_mpirun with this script as mpirun.
 int code_with_mpirun(const std::string& script) {
-  const reports::ScratchFolder folder;
+  const ScratchFolder folder;
   std::ofstream(folder.file("mpirun")) << "#!/bin/sh\n" << script;
   std::filesystem::permissions(folder.file("mpirun"), std::filesystem::perms::owner_all);
   const std::string before = std::getenv("PATH");
@@ -158,4 +158,4 @@ TEST(LauncherSettings, leave_out_the_one_that_hides_why_nothing_starts) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -16,10 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "reports/base/process_state.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -137,4 +136,4 @@ void remove_mpi_leftovers(const MpiPlaces& places) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// The numbers of all processes.
 std::vector<int> all_processes();
@@ -40,4 +40,4 @@ MpiPlaces mpi_places();
 /// cannot be known to be dead. What cannot be removed stays.
 void remove_mpi_leftovers(const MpiPlaces& places);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/relay/start_watch.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -355,7 +355,7 @@ std::vector<Link> local_links(std::uint32_t ranks) {
                      .ranks = ranks,
                      .library = {},
                      .send =
-                         [boxes, rank](std::uint32_t to, Tag tag, const Payload& bytes) {
+                         [boxes, rank](std::uint32_t to, Tag tag, const SharedBytes& bytes) {
                            const std::lock_guard lock(boxes->mutex);
                            boxes->of_rank.at(to).push_back(
                                {.from = rank, .tag = tag, .bytes = *bytes});
@@ -374,4 +374,4 @@ std::vector<Link> local_links(std::uint32_t ranks) {
   return links;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // What carries messages between supervisors: MPI, or the memory of one process.
 
@@ -38,13 +38,13 @@ struct Message {
 };
 
 /// What is sent; to ten thousand ranks it is one copy.
-using Payload = std::shared_ptr<const std::string>;
+using SharedBytes = std::shared_ptr<const std::string>;
 
 /// Sends and receives without ever blocking. Messages of one sender arrive in their order.
 struct Link {
   std::uint32_t rank = 0, ranks = 1;
   std::string library;  // "Open MPI v4.1.4"; empty without MPI
-  std::function<void(std::uint32_t to, Tag, Payload bytes)> send;
+  std::function<void(std::uint32_t to, Tag, SharedBytes bytes)> send;
   std::function<std::optional<Message>()> receive;
   std::function<std::size_t()> unsent_bytes;  // handed to send, not yet on their way
   std::function<void()> finish;               // once, when nothing is under way any more
@@ -161,4 +161,4 @@ Mesh open_mesh(double start_s = kStartSeconds);
 /// Sleeps for a moment that is short for a person and long for two cores.
 void rest();
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -10,10 +10,9 @@
 #include <memory>
 
 #include "harness/relay/mesh.hpp"
-#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kLongestMessage = std::size_t{1} << 30;  // MPI counts in int
@@ -29,8 +28,8 @@ void check(int code, const char* what) {
 
 struct Transfer {
   MPI_Request request = MPI_REQUEST_NULL;
-  Message message;         // of a receive
-  Payload sent = nullptr;  // of a send
+  Message message;             // of a receive
+  SharedBytes sent = nullptr;  // of a send
 
   bool done() {
     int flag = 0;
@@ -41,7 +40,7 @@ struct Transfer {
 
 class Traffic {
  public:
-  void send(std::uint32_t to, Tag tag, Payload bytes) {
+  void send(std::uint32_t to, Tag tag, SharedBytes bytes) {
     if (bytes->size() > kLongestMessage) {
       throw Error("a message of " + std::to_string(bytes->size()) + " bytes is too long for MPI");
     }
@@ -135,7 +134,7 @@ Link mpi_link() {
           .ranks = static_cast<std::uint32_t>(ranks),
           .library = library_name(),
           .send = [traffic](std::uint32_t to, Tag tag,
-                            Payload bytes) { traffic->send(to, tag, std::move(bytes)); },
+                            SharedBytes bytes) { traffic->send(to, tag, std::move(bytes)); },
           .receive = [traffic] { return traffic->receive(); },
           .unsent_bytes =
               [traffic] {
@@ -145,4 +144,4 @@ Link mpi_link() {
           .finish = [] { MPI_Finalize(); }};
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::vector<Mesh> meshes(std::uint32_t ranks) {
@@ -72,8 +72,10 @@ TEST(Mesh, every_rank_hears_the_first_that_has_something_to_say) {
 
 TEST(Mesh, what_goes_to_all_ranks_is_one_copy) {
   std::vector<Link> links = local_links(4);
-  std::vector<Payload> sent;
-  links[0].send = [&sent](std::uint32_t, Tag, Payload bytes) { sent.push_back(std::move(bytes)); };
+  std::vector<SharedBytes> sent;
+  links[0].send = [&sent](std::uint32_t, Tag, SharedBytes bytes) {
+    sent.push_back(std::move(bytes));
+  };
   Mesh mesh(std::move(links[0]));
   mesh.send_to_others(Tag::stop, "the same to all");
   ASSERT_EQ(sent.size(), 3U);
@@ -267,4 +269,4 @@ TEST(Mesh, messages_are_taken_by_tag_in_their_order) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

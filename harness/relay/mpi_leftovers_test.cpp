@@ -12,7 +12,7 @@
 
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// The job that the mpirun of the session folder started: 0x76be0001.
@@ -68,7 +68,7 @@ class Host {
   std::filesystem::path session;
 
  private:
-  reports::ScratchFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST(MpiLeftovers, of_a_dead_mpirun_its_folder_and_the_memory_of_its_job_go) {
@@ -128,4 +128,4 @@ TEST(MpiLeftovers, a_folder_that_names_no_job_stays) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSeeds = 12;
@@ -116,4 +116,4 @@ TEST_P(RelayCases, pass_whatever_is_late) {
 INSTANTIATE_TEST_SUITE_P(Ranks, RelayCases, testing::Range(1U, 9U));
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,10 +7,9 @@
 #include <new>
 #include <set>
 
-#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;  // keeps the loop live
@@ -253,4 +252,4 @@ bool RelayMover::unpacked(const std::string& bytes, Piece& piece) {
   return true;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

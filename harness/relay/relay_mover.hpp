@@ -12,7 +12,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/relay/segment.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A copy of what a worker has posted.
 struct RelayPosted {
@@ -90,4 +90,4 @@ class RelayMover {
   std::vector<Piece> ahead_;            // of an epoch that has not begun here
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

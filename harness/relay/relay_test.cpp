@@ -15,7 +15,7 @@
 #include "harness/relay/relay_transport.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Byte of a panel: of its row, its place in the row, the panel and the time it is gathered.
@@ -442,4 +442,4 @@ TEST(Segment, never_shrinks) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
@@ -133,4 +133,4 @@ void RelayTransport::abort() noexcept {
   segment_.header().aborted.store(1, std::memory_order_release);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,10 +7,9 @@
 
 #include "harness/base/hand_over.hpp"
 #include "harness/relay/segment.hpp"
-#include "harness/room.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Panels in host memory. Ranks of shards are slots of the launch. A panel goes to every owner in
 /// its shard list; a rank that owns nothing of it appears there with an empty shard.
@@ -49,4 +48,4 @@ class RelayTransport : public Transport {
   std::map<std::uint32_t, Flight> flights_;  // by panel id
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

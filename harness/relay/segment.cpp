@@ -10,10 +10,9 @@
 #include <new>
 #include <string>
 
-#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 static_assert(sizeof(SegmentHeader) <= kPage);
@@ -108,4 +107,4 @@ void Segment::map_all() {
   mapped_ = size;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

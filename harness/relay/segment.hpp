@@ -10,7 +10,7 @@
 
 #include "harness/base/child_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 inline constexpr std::size_t kRelayPanels = 8;  // ids in use at once
 inline constexpr std::uint64_t kPage = 4096;    // the header has one, and parts are whole ones
@@ -79,4 +79,4 @@ class Segment {
   std::size_t mapped_ = 0;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::uint32_t promised(const char* variable) {
@@ -96,4 +96,4 @@ StartWatch::~StartWatch() {
   thread_.join();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A process of this job on this host, as /proc and the environment that the launcher gave it say.
 struct StartedRank {
@@ -39,4 +39,4 @@ class StartWatch {
   std::thread thread_;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

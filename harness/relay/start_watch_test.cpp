@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(StartTrouble, names_the_ranks_that_are_stopped) {
@@ -49,4 +49,4 @@ TEST(StartWatchDeathTest, ends_the_process_with_exit_code_5) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

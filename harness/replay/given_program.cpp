@@ -16,7 +16,7 @@
 #include "kernels/ops/tensor_map_rules.hpp"
 #include "reports/base/disk.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -100,7 +100,7 @@ PreparedProgram prepared(Program program, const std::string& name) {
 }
 
 Program given_program(const std::string& path) {
-  const std::string text = reports::file_text(path, kMostFileBytes, path, "give a program's file");
+  const std::string text = file_text(path, kMostFileBytes, path, "give a program's file");
   try {
     return program_from_json(text, path);
   } catch (const Error& refused) {
@@ -162,7 +162,7 @@ class Minimizer {
         [](Step& step) { step.thread = 0; },
         [](Step& step) { step.count = 1; },
         [](Step& step) { step.mask = 0; },
-        [](Step& step) { step.of = kernels::kOwnCta; },
+        [](Step& step) { step.of = kOwnCta; },
         [](Step& step) { step.at = {}; },
         [](Step& step) { step.ctas = static_cast<std::uint16_t>(step.ctas & -step.ctas); },
     };
@@ -199,10 +199,10 @@ class Minimizer {
             if (region.islands.empty()) region.source = MemorySource::device;
         },
         [](Program& p) {
-          for (kernels::Map& map : p.maps) map.spec.l2_promotion = L2Promotion::none;
+          for (Map& map : p.maps) map.spec.l2_promotion = L2Promotion::none;
         },
         [](Program& p) {
-          for (kernels::Map& map : p.maps) map.spec.swizzle = Swizzle::none;
+          for (Map& map : p.maps) map.spec.swizzle = Swizzle::none;
         },
         [](Program& p) { p.payload.inverted = false; },
     };
@@ -226,4 +226,4 @@ Program minimized(Program program, const Fails& fails) {
   return Minimizer(std::move(program), fails).result();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/ops/program/program.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/outcome.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A program, the checks that every run adds, and the prediction of both.
 struct PreparedProgram {
@@ -41,4 +40,4 @@ Program minimized(Program program, const std::function<bool(const Program&)>& fa
 
 inline constexpr int kMostMinimizingRuns = 1000;
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

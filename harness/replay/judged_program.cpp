@@ -10,7 +10,7 @@
 #include "reports/render/page.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kShown = 4;  // findings of one device
@@ -207,4 +207,4 @@ std::string size_of(const PreparedProgram& program) {
                      program.checked.steps.size());
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

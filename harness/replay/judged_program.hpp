@@ -7,9 +7,8 @@
 #include "harness/exit_code.hpp"
 #include "harness/replay/given_program.hpp"
 #include "harness/replay/program_worker.hpp"
-#include "harness/room.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// A device and what it made of the program.
 struct DeviceRun {
@@ -45,4 +44,4 @@ JudgedText judged_text(const PreparedProgram& program, const std::vector<DeviceR
 /// "2 CTAs, 1 barrier, 9 steps (24 with checks)".
 std::string size_of(const PreparedProgram& program);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "suite/case.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// A box of 256 bytes that is expected exactly.
@@ -182,4 +182,4 @@ TEST(PreparedPrograms, every_program_of_the_suite_can_be_replayed) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

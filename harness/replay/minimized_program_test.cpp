@@ -9,7 +9,7 @@
 #include "harness/replay/judged_program.hpp"
 #include "kernels/ops/barriers.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Loads in two CTAs, each with a hint, among steps that do nothing to the point.
@@ -104,8 +104,7 @@ TEST(MinimizedProgram, OfARowOnABrokenDeviceStillFailsAndIsSmaller) {
                              .payload = {}},
                     .cluster = {4, 1, 1},
                     .mask = 5};
-  const auto device =
-      make_device(DeviceKind::virtual_device, kernels::fault_named("expect_peer_written"));
+  const auto device = make_device(DeviceKind::virtual_device, fault_named("expect_peer_written"));
   const auto fails = [&](const Program& candidate) {
     try {
       const PreparedProgram program = prepared(candidate, "p.json");
@@ -124,4 +123,4 @@ TEST(MinimizedProgram, OfARowOnABrokenDeviceStillFailsAndIsSmaller) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

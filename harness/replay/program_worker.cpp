@@ -18,7 +18,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 FileDescriptor memory_file_of(std::string_view text) {
@@ -118,4 +118,4 @@ ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Progr
   return end.kind == ProgramEnd::Kind::killed ? run_once(start, setup, program, bounds) : end;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,12 +3,11 @@
 
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
 #include "kernels/device.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What became of a program in its worker.
 struct ProgramEnd {
@@ -35,4 +34,4 @@ struct ProgramBounds {
 ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Program& program,
                          const ProgramBounds& bounds = {});
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
@@ -121,4 +121,4 @@ TEST(ProgramWorker, sticky_error_is_a_result) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "reports/store/report.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const MiscompareRow* first_miscompare(const Report& report, std::uint32_t result,
@@ -49,7 +49,7 @@ std::vector<Op> rows_of(const Report& report, const ResultRow& result, const Cas
 
 // None where the row is no program, or is described in another way.
 std::optional<Program> program_in(std::string_view parameters) try {
-  return kernels::program_from_json(parameters, "parameters");
+  return program_from_json(parameters, "parameters");
 } catch (const Error&) {
   return std::nullopt;
 }
@@ -153,4 +153,4 @@ std::string fault_of(const Report& report, std::uint32_t result) {
   return "";
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

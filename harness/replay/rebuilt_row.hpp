@@ -5,13 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "harness/room.hpp"
 #include "kernels/ops/op.hpp"
 #include "kernels/ops/program/program.hpp"
 #include "reports/store/report.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct RebuiltRow {
   const Case* which = nullptr;  // none: this build makes no such row; the program is the report's
@@ -38,4 +37,4 @@ bool has_program(const Report& report, std::uint32_t result);
 /// The fault that was built into the virtual device of the launch; empty where there was none.
 std::string fault_of(const Report& report, std::uint32_t result);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -24,7 +24,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -255,4 +255,4 @@ Noticed carry_out(const Injection& injection, const std::string& program) {
   return Trial(injection, program).carry_out();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

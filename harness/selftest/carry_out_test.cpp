@@ -10,7 +10,7 @@
 
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 class Injections : public testing::TestWithParam<std::size_t> {
@@ -78,4 +78,4 @@ TEST(CarryOut, tells_a_program_that_dies_from_one_that_misses) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // The table.
 #include "harness/selftest/injections.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 std::span<const Injection> injections() {
   // The case that is harmed, and one that has to pass behind it.
@@ -187,4 +187,4 @@ std::span<const Injection> injections() {
   return all;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What is done beside the run itself.
 enum class Deed : std::uint8_t {
@@ -72,4 +71,4 @@ std::string text_of(const Expected& expected);
 /// deadline.
 Noticed carry_out(const Injection& injection, const std::string& program);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "harness/supervisor/phases.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 Ending waiter_ending(Ending waiter, const std::string& culprit) {
   if (culprit.empty()) return waiter;
@@ -401,4 +401,4 @@ std::string run_all_gpus_phase(LaunchState& state) {
   return Rounds(state).run();
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

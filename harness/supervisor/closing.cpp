@@ -20,7 +20,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -246,7 +246,7 @@ std::string written_elsewhere(LaunchState& state, const Report& report, const Op
 /// Where it cannot be seen, it may be there.
 bool is_gone(const std::string& folder) {
   try {
-    return !on_disk(folder, kDiskSecondsAtEnd, [folder] { return reports::is_there(folder); });
+    return !on_disk(folder, kDiskSecondsAtEnd, [folder] { return is_there(folder); });
   } catch (const ReportError&) {
     return false;
   }
@@ -308,7 +308,7 @@ void say_where_report_comes(const LaunchState& state, const Opening& opening) {
 void remove_journals(LaunchState& state, const std::string& folder) {
   if (state.mesh.rank() == 0) state.received.remove();
   state.journal.file().remove();
-  reports::remove_on_disk({folder});  // the last rank on a file system finds it empty
+  remove_on_disk({folder});  // the last rank on a file system finds it empty
 }
 
 /// For the reader of journals that stay.
@@ -370,4 +370,4 @@ ExitCode close_launch(LaunchState& state, const Opening& opening, const std::str
   return verdicts.code;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/reporter_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Journals the end of this rank; brings all journals to rank 0, which makes the report, checks it
 /// and says what came out. `reporter` is rank 0's, else null. Returns the code that all ranks
@@ -16,4 +16,4 @@ namespace tidemark::harness {
 ExitCode close_launch(LaunchState& state, const Opening& opening, const std::string& trouble,
                       ReporterProcess* reporter);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

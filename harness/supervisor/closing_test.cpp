@@ -11,7 +11,7 @@
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::string launch_in(const Place& place) {
@@ -36,7 +36,7 @@ TEST(Closing, closed_descriptors_cost_only_what_goes_there) {
 }
 
 TEST(Closing, a_disk_that_is_full_before_anything_runs_is_one_line) {
-  if (reports::kThreadSanitized)
+  if (kThreadSanitized)
     GTEST_SKIP() << "ThreadSanitizer writes a file of its own as a process begins";
   const Place place;
   const Ran ran = shell(launch_in(place), "ulimit -f 0;", "2>&1 | cat");
@@ -61,4 +61,4 @@ TEST(Closing, a_disk_that_is_full_at_the_end_costs_the_report_and_not_the_verdic
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

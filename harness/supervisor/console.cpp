@@ -17,7 +17,7 @@
 #include "harness/version.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::string few_cpus(std::uint32_t allowed, std::uint32_t online, std::size_t gp
       allowed, online);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "harness/relay/mesh.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct Opening;
 
@@ -76,4 +76,4 @@ void say_header(Console& console, const LaunchOptions& options, std::uint32_t nu
 /// one or two ranks to one core.
 std::string few_cpus(std::uint32_t allowed, std::uint32_t online, std::size_t gpus);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -42,4 +42,4 @@ TEST(Header, says_nothing_where_the_machine_has_no_more) { EXPECT_EQ(few_cpus(2,
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

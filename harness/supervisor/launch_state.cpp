@@ -11,7 +11,7 @@
 #include "harness/supervisor/records.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {
@@ -159,4 +159,4 @@ void end_workers(LaunchState& state) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

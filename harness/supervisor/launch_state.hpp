@@ -11,14 +11,13 @@
 #include "harness/command_line/launch_options.hpp"
 #include "harness/plan.hpp"
 #include "harness/relay/mesh.hpp"
-#include "harness/room.hpp"
 #include "harness/supervisor/console.hpp"
 #include "harness/supervisor/slot.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/telemetry/telemetry.hpp"
 #include "reports/journal/journal.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Where a slot of the launch is.
 struct SlotPlace {
@@ -99,4 +98,4 @@ bool turn(LaunchState& state, double most_wait_s);
 /// Kills all workers of this rank, within about two seconds.
 void end_workers(LaunchState& state);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/supervisor/phases.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr double kMessageWait = 0.02;  // seconds; bounds how late a message of another rank is seen
@@ -87,4 +87,4 @@ void run_one_gpu_phase(LaunchState& state) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

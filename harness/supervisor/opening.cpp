@@ -30,7 +30,7 @@
 #include "reports/policy/policy.hpp"
 #include "reports/store/replace_file.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -352,7 +352,7 @@ void check_output(const std::string& out) {
     refuse(fmt::format("{}; choose another name", error.message()));
   }
   if (std::filesystem::exists(status)) refuse("exists; choose another name");
-  if (!reports::is_there(parent + "/.")) {
+  if (!is_there(parent + "/.")) {
     refuse(fmt::format("there is no folder {}; make it first", parent));
   }
   // Trying is the only test that holds for every file system, every right and every length of name.
@@ -403,4 +403,4 @@ void agree(Mesh& mesh, StopWatch& stop, const std::vector<std::string>& hosts,
   throw UsageError(who + first.text);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

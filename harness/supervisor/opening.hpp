@@ -12,12 +12,11 @@
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/resume.hpp"
-#include "harness/room.hpp"
 #include "harness/supervisor/launch_state.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "suite/gemm/product.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Chosen by rank 0, the same everywhere.
 struct Head {
@@ -78,4 +77,4 @@ struct SlotMemory {
 void check_product_memory(const ProductOptions& product, DeviceKind device,
                           const std::vector<SlotMemory>& slots);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(CheckOutput, accepts_a_new_name_and_leaves_nothing_behind) {
@@ -142,4 +142,4 @@ TEST(OpenLaunch, ranks_agree_on_every_option_that_changes_results) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,11 +3,10 @@
 
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/supervisor/launch_state.hpp"
 #include "harness/supervisor/slot.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Slots that ended a case of all GPUs since data of other GPUs did not come.
 
@@ -38,4 +37,4 @@ constexpr bool may_pass_again(Verdict verdict) {
 /// say nothing.
 std::string missing_ground(const Case& which, const std::set<std::string>& passed);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

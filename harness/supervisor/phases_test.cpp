@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Its last row waited, after `wrong` rows with wrong bytes.
@@ -54,4 +54,4 @@ TEST(Waiters, a_hang_by_the_deadline_of_the_supervisor_is_no_wait_for_others) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

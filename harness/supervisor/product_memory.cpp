@@ -9,7 +9,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -59,4 +59,4 @@ void check_product_memory(const ProductOptions& product, DeviceKind device,
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

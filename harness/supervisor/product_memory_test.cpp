@@ -5,7 +5,7 @@
 
 #include "harness/base/errors.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
@@ -76,4 +76,4 @@ TEST(ProductMemory, OfVirtualDevicesIsTheHosts) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "harness/command_line/option_values.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 MiscompareRecord record_of(const Miscompare& wrong) {
@@ -143,7 +143,7 @@ std::string trouble_text(const OutcomeRecord& record, const std::string& where, 
                          bool colour) {
   // A pass is only spoken of when it follows another attempt; behind a failure it is flaky.
   const bool passed = record.verdict == Verdict::pass || record.verdict == Verdict::flaky;
-  const bool red = record.verdict != Verdict::pass && !reports::is_quiet(record.verdict);
+  const bool red = record.verdict != Verdict::pass && !is_quiet(record.verdict);
   std::string name(name_of(record.verdict));
   if (red) {
     for (char& letter : name) letter = letter >= 'a' ? static_cast<char>(letter - 32) : letter;
@@ -168,4 +168,4 @@ std::string trouble_text(const OutcomeRecord& record, const std::string& where, 
                             record.replay);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

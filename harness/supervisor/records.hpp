@@ -5,11 +5,10 @@
 #include <string>
 
 #include "harness/command_line/launch_options.hpp"
-#include "harness/room.hpp"
 #include "harness/supervisor/slot.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What of a launch a record and its replay line need.
 struct RecordPlace {
@@ -35,4 +34,4 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
 std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
                          bool colour);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const Case kLoad{.name = "load.x", .claim = "c", .cites = "c"};
@@ -223,4 +223,4 @@ TEST(Trouble, is_red_only_when_asked) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 std::string task_line(const ReporterTask& task) {
   const nlohmann::json json = {
@@ -87,7 +87,7 @@ std::string read_to_end(int fd) {
 /// Makes the report, if there is none. Throws where it cannot.
 void make_report(const ReporterTask& task) {
   // Rank 0 may have been killed between the report and its "done".
-  if (reports::is_there(task.out)) return;
+  if (is_there(task.out)) return;
   const Journals journals = read_journals(task.folder);
   // Those of ten thousand ranks take longer than that, all together.
   const auto read = [&journals](std::size_t i) {
@@ -116,7 +116,7 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   ::sleep(kSettledSeconds);
   // Rank 0 may have been killed while it wrote: what it left under its temporary name is nothing.
   remove_left_behind(task->out);
-  for (int tries = reports::kDiskTries; tries > 0; --tries) {
+  for (int tries = kDiskTries; tries > 0; --tries) {
     try {
       make_report(*task);
       return 0;
@@ -127,4 +127,4 @@ int reporter_main(int /*argc*/, char** /*argv*/) {
   return 1;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

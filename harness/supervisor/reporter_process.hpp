@@ -6,7 +6,7 @@
 
 #include "harness/base/child_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// What the reporter needs to know.
 struct ReporterTask {
@@ -46,4 +46,4 @@ class ReporterProcess {
 /// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
 int reporter_main(int argc, char** argv);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

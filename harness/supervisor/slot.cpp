@@ -14,7 +14,7 @@
 #include "reports/schema/verdict.hpp"
 #include "suite/outcome.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// So many workers in a row that do not get as far as their device, and the slot is given up.
@@ -162,7 +162,7 @@ std::optional<Ending> Slot::finished() {
     ending.outcome = std::move(attempt_->gathered);
     ending.row = attempt_->order.row;
     const Verdict before = ending.outcome ? verdict_of(ending.outcome->judgement) : Verdict::pass;
-    if (ending.from_outside() && reports::is_failure(before)) {
+    if (ending.from_outside() && is_failure(before)) {
       ending.verdict = before;
       ending.reason = fmt::format("{}; {}", ending.outcome->reason, ending.reason);
     }
@@ -354,4 +354,4 @@ void Slot::count_unready(bool not_the_gpu, const std::string& reason) {
 
 std::optional<NcclId> Slot::take_nccl_id() { return std::exchange(nccl_id_, std::nullopt); }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

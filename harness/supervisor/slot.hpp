@@ -7,12 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/supervisor/worker_process.hpp"
 #include "reports/schema/verdict.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Bounds of one slot, in seconds.
 struct SlotBounds {
@@ -127,4 +126,4 @@ class Slot {
   std::string trouble_;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -42,7 +42,7 @@ extern "C" pid_t waitpid(pid_t pid, int* status, int options) {
   return ended;
 }
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const WorkerStart kReal{.program = TIDEMARK_BINARY};
@@ -534,4 +534,4 @@ TEST(Slot, giving_up_ends_the_attempt_with_the_given_verdict) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

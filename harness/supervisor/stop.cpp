@@ -11,10 +11,9 @@
 #include <cstring>
 
 #include "harness/base/clock.hpp"
-#include "harness/room.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 std::string packed(const StopReason& reason) {
   return fmt::format("{} {}", reason.signal, reason.text);
@@ -69,4 +68,4 @@ void StopWatch::stop(StopReason reason) {
   if (!reason_) reason_ = std::move(reason);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "harness/base/child_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct StopReason {
   std::string text;    // "stopped by SIGTERM"
@@ -50,4 +50,4 @@ class StopWatch {
   std::optional<StopReason> reason_;
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

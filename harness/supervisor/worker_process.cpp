@@ -11,7 +11,7 @@
 #include "harness/discovery/node_files.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kKeptErrors = 2000;
@@ -131,4 +131,4 @@ std::string WorkerProcess::last_words() const {
   return words;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

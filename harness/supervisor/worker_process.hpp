@@ -11,7 +11,7 @@
 #include "harness/base/child_process.hpp"
 #include "harness/worker/messages.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 struct WorkerStart {
   std::string program = "/proc/self/exe";
@@ -68,4 +68,4 @@ class WorkerProcess {
   std::optional<std::uint64_t> oom_kills_;  // of the cgroup, when it was started
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -27,7 +27,7 @@
 #include "harness/discovery/nvml.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Keeps what each counter held at first, and how far it had risen when that was told last.
 
@@ -217,13 +217,13 @@ std::optional<EventRecord> event_in(const std::string& line) {
   return event != nullptr ? std::optional(*event) : std::nullopt;
 }
 
-Sent send_line(int fd, const std::string& line) {
+SendResult send_line(int fd, const std::string& line) {
   ssize_t written = -1;
   do {
     written = ::write(fd, line.data(), line.size());
   } while (written < 0 && errno == EINTR);
-  if (written == static_cast<ssize_t>(line.size())) return Sent::whole;
-  return written < 0 && errno == EAGAIN ? Sent::no_room : Sent::closed;
+  if (written == static_cast<ssize_t>(line.size())) return SendResult::whole;
+  return written < 0 && errno == EAGAIN ? SendResult::no_room : SendResult::closed;
 }
 
 // Polls NVML. Everything here may block in the driver for ever, and only this process with it.
@@ -293,13 +293,13 @@ void add_rises(Nvml& nvml, std::vector<Watched>& watched, std::deque<std::string
 }
 
 // Events wait for room, in their order.
-Sent send_events(std::deque<std::string>& lines) {
+SendResult send_events(std::deque<std::string>& lines) {
   while (!lines.empty()) {
-    const Sent sent = send_line(STDOUT_FILENO, lines.front());
-    if (sent != Sent::whole) return sent;
+    const SendResult sent = send_line(STDOUT_FILENO, lines.front());
+    if (sent != SendResult::whole) return sent;
     lines.pop_front();
   }
-  return Sent::whole;
+  return SendResult::whole;
 }
 
 }  // namespace
@@ -320,14 +320,14 @@ int telemetry_main(int argc, char** argv) {
   for (int round = 0;; round = (round + 1) % kRoundsPerCount) {
     if (round == 0) add_rises(*nvml, watched, events);
     add_events(*nvml, watched, events);
-    if (send_events(events) == Sent::closed) return 0;
+    if (send_events(events) == SendResult::closed) return 0;
     for (const Watched& one : watched) {
       const std::string line = to_line(GpuReading{.gpu = one.gpu, .point = nvml->read(one.device)});
       // A reading for which there is no room is dropped: the next one is as good.
-      if (send_line(STDOUT_FILENO, line) == Sent::closed) return 0;
+      if (send_line(STDOUT_FILENO, line) == SendResult::closed) return 0;
     }
     std::this_thread::sleep_for(kInterval);
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

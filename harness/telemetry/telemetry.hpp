@@ -11,10 +11,9 @@
 
 #include "harness/discovery/nvml.hpp"
 #include "harness/discovery/nvml_child.hpp"
-#include "harness/room.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Which counters of errors grew during a launch.
 
@@ -79,14 +78,14 @@ std::string to_line(const GpuReading& reading);
 std::optional<GpuReading> reading_in(const std::string& line);
 std::optional<EventRecord> event_in(const std::string& line);
 
-enum class Sent {
+enum class SendResult {
   whole,
   no_room,  // the reader is behind
   closed,   // nobody reads any more
 };
 
 /// Writes a line of at most PIPE_BUF bytes to a non-blocking pipe, whole or not at all.
-Sent send_line(int fd, const std::string& line);
+SendResult send_line(int fd, const std::string& line);
 
 // The process that polls NVML for a supervisor.
 
@@ -94,4 +93,4 @@ Sent send_line(int fd, const std::string& line);
 /// until nobody reads it. Returns the exit status; 1 where NVML or all of the GPUs are not there.
 int telemetry_main(int argc, char** argv);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

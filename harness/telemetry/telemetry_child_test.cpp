@@ -10,7 +10,7 @@
 
 #include "harness/base/child_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
@@ -79,14 +79,14 @@ TEST(SendLine, neither_waits_nor_sends_a_part_when_the_reader_is_behind) {
   set_non_blocking(pipe.write.get());
   const std::string line = std::string(999, 'x') + '\n';
   std::size_t sent = 0;
-  while (send_line(pipe.write.get(), line) == Sent::whole) ++sent;
-  EXPECT_EQ(send_line(pipe.write.get(), line), Sent::no_room);
+  while (send_line(pipe.write.get(), line) == SendResult::whole) ++sent;
+  EXPECT_EQ(send_line(pipe.write.get(), line), SendResult::no_room);
   std::string text;
   FileDescriptor reader(::dup(pipe.read.get()));
   set_non_blocking(reader.get());
   drain(reader, text);
   EXPECT_EQ(text.size(), sent * 1000);
-  EXPECT_EQ(send_line(pipe.write.get(), line), Sent::whole);
+  EXPECT_EQ(send_line(pipe.write.get(), line), SendResult::whole);
 }
 
 TEST(SendLine, says_that_nobody_reads) {
@@ -94,10 +94,10 @@ TEST(SendLine, says_that_nobody_reads) {
   set_non_blocking(pipe.write.get());
   pipe.read.close();
   const auto before = ::signal(SIGPIPE, SIG_IGN);
-  EXPECT_EQ(send_line(pipe.write.get(), "x\n"), Sent::closed);
+  EXPECT_EQ(send_line(pipe.write.get(), "x\n"), SendResult::closed);
   ::signal(SIGPIPE, before);
 }
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "harness/base/clock.hpp"
 #include "harness/testing/fake_nvml.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Told = std::vector<std::string>;
@@ -194,4 +194,4 @@ TEST(Telemetry, says_when_readings_end) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// For as long as the object lives, the stand-in "refuses" to start, is "stuck" while it starts, or
 /// is "noisy": its GPU replays packets on PCIe. "nvmlDeviceGetName=3": both GPUs are healthy, and
@@ -18,4 +18,4 @@ class FakeNvml {
   ~FakeNvml() { unsetenv("FAKE_NVML"); }
 };
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -18,13 +18,12 @@
 
 #include "harness/base/clock.hpp"
 #include "harness/relay/job_processes.hpp"
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/process_state.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 using Arguments = std::vector<std::string>;
 
@@ -165,4 +164,4 @@ inline bool ends(pid_t pid) {
   return false;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

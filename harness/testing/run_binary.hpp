@@ -10,7 +10,7 @@
 
 #include "harness/base/child_process.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Variables set for the child beside those of this process.
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -82,4 +82,4 @@ inline Ran run_binary(const std::vector<std::string>& arguments,
 }
 #endif
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "harness/testing/launch_place.hpp"
 #include "harness/testing/run_binary.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::vector<std::string> bench_arguments(const Place& place, const Arguments& more) {
@@ -128,4 +128,4 @@ TEST(Bench, ends_with_an_error_where_its_numbers_cannot_be_printed) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -517,4 +517,4 @@ TEST(Binary, answers_its_parent_with_a_list_of_gpus) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

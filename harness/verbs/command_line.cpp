@@ -16,7 +16,7 @@
 #include "harness/version.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 // The build calls these; they are not in the help.
@@ -193,4 +193,4 @@ ExitCode run_command_line(int argc, char** argv,
   return act(chosen);
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// The verbs, in the order of the help.
 std::vector<const CLI::App*> all_verbs(const CLI::App& app);
@@ -31,4 +31,4 @@ std::string bash_completion(const CLI::App& app);
 /// tidemark(1) in roff's man macros: each verb with its options and example, and the exit codes.
 std::string man_page(const CLI::App& app);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -22,7 +22,7 @@
 #include "reports/policy/policy.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedCompare {
@@ -71,8 +71,8 @@ CompareOptions options_of(const TypedCompare& typed, const Policy& policy) {
   if (!typed.references.empty()) {
     constexpr std::size_t kMostBytes = std::size_t{1} << 26;
     const std::string text =
-        reports::file_text(typed.references, kMostBytes, "--references " + typed.references,
-                           "give what 'tidemark export --format references' wrote");
+        file_text(typed.references, kMostBytes, "--references " + typed.references,
+                  "give what 'tidemark export --format references' wrote");
     made.references = read_references(text, typed.references);
   }
   const References& committed = committed_references();
@@ -190,4 +190,4 @@ void add_compare(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return compare(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

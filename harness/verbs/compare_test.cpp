@@ -7,12 +7,11 @@
 #include <sstream>
 #include <utility>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 const SyntheticFleet kFleet = {.gpus = 8, .cases = 4, .seed = 3};
@@ -168,4 +167,4 @@ TEST(CompareVerb, RefusesAFileThatIsNoReport) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedDoctor {
@@ -91,4 +91,4 @@ void add_doctor(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return doctor(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "harness/discovery/node_files.hpp"
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 // Of a root that starts two ranks.
@@ -65,4 +65,4 @@ TEST(Doctor, starts_no_ranks_as_a_rank) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -24,7 +24,7 @@
 #include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 namespace {
 
@@ -187,4 +187,4 @@ void add_anonymize(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return anonymize(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

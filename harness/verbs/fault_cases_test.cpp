@@ -4,12 +4,11 @@
 
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kIllegalCopies = 21;  // rows of behaviour.fault.illegal_copies
@@ -128,4 +127,4 @@ TEST(FaultCases, fail_where_no_error_comes) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -4,12 +4,11 @@
 
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Verdicts of a case of all four GPUs, in their order: "pass pass fail pass".
@@ -35,4 +34,4 @@ TEST(FlippedBit, OfAResultIsFoundOnItsGpu) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -21,7 +21,7 @@
 #include "reports/base/words.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,7 +58,7 @@ void add_folder(std::vector<std::string>& made, const std::string& folder, bool 
 std::vector<std::string> files_of(const std::vector<std::string>& places) {
   std::vector<std::string> made;
   for (const std::string& place : places) {
-    if (!reports::is_there(place))
+    if (!is_there(place))
       throw UsageError(
           fmt::format("'{}' does not exist; give folders of reports, or reports", place));
     if (std::error_code error; fs::is_directory(place, error)) {
@@ -143,4 +143,4 @@ void add_history(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return history(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,13 +9,12 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// Eight nights; the last four have another driver and a first case that is 10 % slower.
@@ -214,4 +213,4 @@ TEST(ExportVerb, RefusesWhatItCannotDoWithOneLineAndWritesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

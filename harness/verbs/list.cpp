@@ -12,7 +12,7 @@
 #include "harness/plan.hpp"
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedList {
@@ -88,4 +88,4 @@ void add_list(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return list(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "harness/verbs/command_line.hpp"
 #include "harness/version.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 // Writes what CLI11 knows of each verb as tables of a shell script; the rest of the script reads
 // them.
@@ -212,4 +212,4 @@ std::string man_page(const CLI::App& app) {
   return made + exit_status() + ".SH SEE ALSO\n.BR mpirun (1)\n";
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "harness/exit_code.hpp"
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// What is offered behind these words, of which the last is being typed; one space between two.
@@ -154,4 +153,4 @@ TEST(ManPage, is_formatted_without_a_warning) {
 
 }  // namespace
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

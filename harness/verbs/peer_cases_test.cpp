@@ -4,12 +4,11 @@
 
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(PeerCases, pass_between_three_gpus) {
@@ -76,4 +75,4 @@ TEST(PeerCases, are_skipped_on_one_gpu_with_the_reason) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

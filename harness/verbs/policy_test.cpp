@@ -5,13 +5,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 std::string policy_in(const ScratchFolder& folder, const std::string& text) {
@@ -149,4 +148,4 @@ TEST(PolicyOfCompare, FloorsOfCasesStandBesideTheTypedOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

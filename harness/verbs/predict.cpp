@@ -18,7 +18,7 @@
 #include "reports/render/page.hpp"
 #include "suite/gemm/predict_time.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kMostEdge = 1 << 24;  // A alone has 512 TiB then
@@ -277,4 +277,4 @@ void add_predict(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return predict(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

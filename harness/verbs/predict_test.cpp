@@ -6,12 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -107,13 +106,13 @@ TEST(PredictVerb, OneGpuANodeNeedsNoLinkAndWaitsForItsNetwork) {
 }
 
 TEST(PredictVerb, RefusesAReportThatWasSlowedOnPurpose) {
-  const reports::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string report = folder.file("slowed.h5");
-  reports::Report slowed = reports::read_report(TIDEMARK_BASELINE);
+  Report slowed = read_report(TIDEMARK_BASELINE);
   slowed.strings.insert(slowed.strings.end(), {"slow.gemm.local.speed", "3 %"});
   const auto end = static_cast<std::uint32_t>(slowed.strings.size());
   slowed.provenance.push_back({.key = end - 2, .value = end - 1});
-  reports::write_report(slowed, report);
+  write_report(slowed, report);
   const Ran ran = predicted({"--n", "8192", "--report", report});
   EXPECT_EQ(ran.exit, 2);
   EXPECT_TRUE(has(ran.err, "slowed on purpose")) << ran.err;
@@ -135,7 +134,7 @@ TEST(PredictVerb, TableGoesFrom8To1024Gpus) {
 }
 
 TEST(PredictVerb, RefusesAReportOfTheVirtualDevice) {
-  const reports::ScratchFolder folder;
+  const ScratchFolder folder;
   const std::string report = folder.file("virtual.h5");
   ASSERT_EQ(run_binary({"run", "--device", "virtual", "--gpus", "1", "--cases",
                         "scenario.mojo.add_one", "--out", report})
@@ -174,4 +173,4 @@ TEST(PredictVerb, RefusesWhatItCannotReckonWithByOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 // As a row of a table: "GPU-5f1c2d3e NVIDIA H200".
@@ -125,4 +125,4 @@ ExitCode run_program_file(const std::string& path, const LaunchOptions& options)
   return run_prepared(program, devices, fmt::format("{}: {}\n", path, size_of(program)));
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "harness/replay/given_program.hpp"
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// Where a program runs.
 struct ProgramDevices {
@@ -34,4 +34,4 @@ PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevice
 /// tidemark run --program FILE.
 ExitCode run_program_file(const std::string& path, const LaunchOptions& options);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr const char* kFault = "expect_surplus_forgiven";
@@ -524,4 +524,4 @@ TEST(ReplayOther, refuses_a_case_that_this_build_does_not_have) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "reports/store/replace_file.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,9 +32,9 @@ constexpr std::string_view kSuffix = ".run";
 // The folder itself; X.h5 is understood as X.h5.run.
 fs::path journals_of(std::string given) {
   while (given.size() > 1 && given.back() == '/') given.pop_back();
-  if (reports::is_there(given + "/.")) return given;
+  if (is_there(given + "/.")) return given;
   const std::string beside = given + std::string(kSuffix);
-  if (reports::is_there(beside + "/.")) return beside;
+  if (is_there(beside + "/.")) return beside;
   throw UsageError(fmt::format(
       "'{}' is no folder of journals; give the X.h5.run that a launch left beside its report",
       given));
@@ -49,7 +49,7 @@ std::string report_beside(const fs::path& folder) {
 
 fs::path report_of(const fs::path& folder, const std::string& given) {
   const std::string out = given.empty() ? report_beside(folder) : given;
-  if (reports::is_there(out))
+  if (is_there(out))
     throw UsageError(fmt::format("'{}' exists; choose another name with --out", out));
   return out;
 }
@@ -124,4 +124,4 @@ void add_recover(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return recover(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

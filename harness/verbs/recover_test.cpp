@@ -7,13 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +200,4 @@ TEST(Show, prints_json) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -26,7 +26,7 @@
 #include "reports/store/replace_file.hpp"
 #include "suite/reproducer/reproducer.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedReplay {
@@ -190,4 +190,4 @@ void add_replay(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return replay(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -5,12 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "harness/testing/run_binary.hpp"
 #include "reports/base/scratch_folder.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Arguments = std::vector<std::string>;
@@ -137,4 +136,4 @@ TEST(Replay, OfAGemmOfAGivenSizeHasItsArgumentsAndItsRow) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "harness/verbs/verbs.hpp"
 #include "reports/policy/policy.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 /// `options` with what was typed for this verb.
@@ -132,4 +132,4 @@ void add_bench(CLI::App& app, Action& chosen, int argc, char** argv) {
   });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

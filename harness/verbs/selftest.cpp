@@ -21,7 +21,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/render/page.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedSelftest {
@@ -153,4 +153,4 @@ void add_selftest(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return act(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 
 #include "harness/testing/launch_place.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(Selftest, notices_every_injection_and_leaves_nothing) {
@@ -69,4 +69,4 @@ TEST(Selftest, needs_a_folder_to_work_in) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 struct TypedShow {
@@ -67,4 +67,4 @@ void add_show(CLI::App& app, Action& chosen) {
   verb->callback([typed, &chosen] { chosen = [typed] { return show_file(*typed); }; });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

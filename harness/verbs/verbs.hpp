@@ -12,7 +12,7 @@ namespace CLI {  // NOLINT(readability-identifier-naming): the name is the libra
 class App;
 }
 
-namespace tidemark::harness {
+namespace tidemark {
 
 using Action = std::function<ExitCode()>;
 
@@ -32,4 +32,4 @@ void add_doctor(CLI::App& app, Action& chosen);
 void add_selftest(CLI::App& app, Action& chosen);
 void add_version(CLI::App& app, Action& chosen);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 
 #include "harness/verbs/verbs.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 #ifdef TIDEMARK_WITH_CUDA
@@ -72,4 +72,4 @@ void add_version(CLI::App& app, Action& chosen) {
   });
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

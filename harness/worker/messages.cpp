@@ -7,7 +7,7 @@
 #include "kernels/error.hpp"
 #include "reports/journal/fields.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Json = FieldJson;
@@ -192,4 +192,4 @@ Said said_in(const std::string& line) {
   return said;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

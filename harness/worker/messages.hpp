@@ -7,12 +7,11 @@
 #include <variant>
 
 #include "harness/command_line/launch_options.hpp"
-#include "harness/room.hpp"
 #include "kernels/device.hpp"
 #include "kernels/transport.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 /// File descriptors of a worker beside 0-2. The segment is there only for the relay transport.
 inline constexpr int kOrdersFd = 3;
@@ -92,4 +91,4 @@ std::string said_line(const Said& said);
 Order order_in(const std::string& line);
 Said said_in(const std::string& line);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

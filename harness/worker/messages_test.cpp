@@ -10,7 +10,7 @@
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 TEST(Messages, an_outcome_survives_with_all_its_fields) {
@@ -221,4 +221,4 @@ TEST(TestHook, is_absent_without_a_known_action) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, HookAction>, 19> kActions = {{
@@ -78,4 +78,4 @@ Fault fault_at(const std::vector<TestHook>& hooks, std::string_view case_name, s
   return kNoFault;
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

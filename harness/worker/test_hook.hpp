@@ -8,10 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/room.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 enum class HookAction : std::uint8_t {
   crash,                // SIGSEGV after two rows of three
@@ -60,4 +59,4 @@ const TestHook* hook_at(const std::vector<TestHook>& hooks, std::string_view cas
 /// The first fault that the virtual device is to have for this case.
 Fault fault_at(const std::vector<TestHook>& hooks, std::string_view case_name, std::uint32_t slot);
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

@@ -22,7 +22,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -367,4 +367,4 @@ int worker_main(int /*argc*/, char** /*argv*/) {
   }
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark

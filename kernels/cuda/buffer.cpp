@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::byte* DeviceMemory::take(std::size_t bytes) {
   void* memory = nullptr;
@@ -59,4 +59,4 @@ Event::~Event() {
   if (event_ != nullptr) (void)cudaEventDestroy(event_);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

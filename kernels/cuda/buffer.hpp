@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Device memory on the current device, aligned to at least 256 bytes (CUDA C Programming Guide,
 /// "Device Memory Accesses").
@@ -111,4 +111,4 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

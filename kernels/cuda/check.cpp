@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Which CUDA errors end a context, and how an error reads.
 
@@ -66,4 +66,4 @@ bool wait_for_stream(cudaStream_t stream, double seconds) {
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

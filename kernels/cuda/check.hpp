@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Turns error codes of the CUDA runtime into exceptions, those that end the context apart.
 
@@ -34,4 +34,4 @@ void cuda_check(cudaError_t code, const char* what, Where where = Where::here())
 /// StickyError or Error where what ran there failed.
 bool wait_for_stream(cudaStream_t stream, double seconds);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(CudaCheck, SuccessPasses) { EXPECT_NO_THROW(cuda_check(cudaSuccess, "do nothing")); }
@@ -46,4 +46,4 @@ TEST(CudaCheck, DeviceFaultsAreSticky) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/slowdown.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = kReadingWarps * kWarpLanes;
@@ -156,4 +156,4 @@ Measurement measure_column_rate(RowWorkspace& workspace, const TileRead& read,
   return result;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

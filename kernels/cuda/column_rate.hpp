@@ -4,7 +4,7 @@
 #include "kernels/cuda/row.hpp"
 #include "kernels/ops/tile_read.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// 8 warps read at the places of the lanes of `read`, kReadsPerWarp times each. TimedSample::cycles
 /// are the SM's clock cycles, total_ns the nanoseconds of the whole launch, divided by all reads;
@@ -13,4 +13,4 @@ namespace tidemark::kernels {
 Measurement measure_column_rate(RowWorkspace& workspace, const TileRead& read,
                                 const Timing& timing);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

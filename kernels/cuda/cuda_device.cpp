@@ -17,7 +17,7 @@
 #include "kernels/cuda/stress/stress.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class CudaDevice final : public Device {
@@ -27,7 +27,7 @@ class CudaDevice final : public Device {
   }
 
   std::vector<RunResult> run_programs(std::span<const Program> programs) override {
-    return kernels::run_programs(rows_, programs);
+    return tidemark::run_programs(rows_, programs);
   }
 
   Measurement measure(const Op& op, const Timing& timing) override {
@@ -82,4 +82,4 @@ std::unique_ptr<Device> make_cuda_device() {
   return std::make_unique<CudaDevice>();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

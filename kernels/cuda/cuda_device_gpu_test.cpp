@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class VisibleGpus : public GpuTest {};
@@ -35,4 +35,4 @@ TEST_F(VisibleGpus, TellWhatTheHardwareIs) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

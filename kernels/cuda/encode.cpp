@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Calls the driver's encoder, and says what it refused.
 
@@ -114,4 +114,4 @@ void* driver_entry(const char* name, unsigned version) {
   return found;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // TensorMapSpec to CUtensorMap, by the driver.
 
@@ -37,4 +37,4 @@ std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map);
 /// has to be capable. Throws Error where it is not. The caller knows its type.
 void* driver_entry(const char* name, unsigned version);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

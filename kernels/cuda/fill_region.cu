@@ -5,7 +5,7 @@
 #include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -51,4 +51,4 @@ void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStrea
   cuda_check(cudaGetLastError(), "launch the fill of regions");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

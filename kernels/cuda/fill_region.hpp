@@ -7,7 +7,7 @@
 
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Memory on the device, and what it is to hold; see Region.
 struct RegionTask {
@@ -26,4 +26,4 @@ void launch_fill_region(const RegionTask& task, cudaStream_t stream);
 /// Fills `count` regions, whose tasks are device memory.
 void launch_fill_regions(const RegionTask* tasks, std::uint32_t count, cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Skips its tests where there is no GPU, and fails them there under TIDEMARK_REQUIRE_GPU=1.
 class GpuTest : public testing::Test {
@@ -28,4 +28,4 @@ class GpuTest : public testing::Test {
   }
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

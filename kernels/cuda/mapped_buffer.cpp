@@ -12,7 +12,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 struct VirtualMemoryApi {
@@ -173,4 +173,4 @@ void SparseBuffer::release() noexcept {
   reserved_ = 0;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/ops/program/islands.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Device memory of the current device by the driver's virtual memory management (cuMemCreate,
 /// cuMemAddressReserve, cuMemMap; CUDA Driver API, "Virtual Memory Management"), readable and
@@ -72,4 +72,4 @@ class SparseBuffer {
   std::vector<Piece> pieces_;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kUnit = std::size_t{2} << 20;
@@ -83,4 +83,4 @@ void PeerMapping::close() noexcept {
   if (data_ != nullptr) (void)cudaIpcCloseMemHandle(std::exchange(data_, nullptr));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

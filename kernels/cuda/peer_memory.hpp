@@ -11,7 +11,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a rank tells all others of the memory that it offers. Travels as bytes.
 struct PeerOffer {
@@ -56,4 +56,4 @@ class PeerMapping {
   std::byte* data_ = nullptr;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

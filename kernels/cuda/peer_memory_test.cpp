@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 PeerOffer offer_from(const char* host) {
@@ -38,4 +38,4 @@ TEST(PeerOffer, OfAnotherRowIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "kernels/cuda/program/program.hpp"
 #include "kernels/cuda/transport/gather.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kPanelOffers = 3;
@@ -139,4 +139,4 @@ RunResult run_peer_tile(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile
   return result;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/peer_tile.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What rows of PeerTile keep beside the workspace of all rows.
 struct PeerWorkspace {
@@ -20,4 +20,4 @@ struct PeerWorkspace {
 /// neighbour's memory cannot be opened though it should, and where the transport fails.
 RunResult run_peer_tile(RowWorkspace& rows, PeerWorkspace& peers, const PeerTile& op);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

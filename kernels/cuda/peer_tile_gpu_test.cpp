@@ -15,7 +15,7 @@
 #include "kernels/cuda/program/program.hpp"
 #include "kernels/testing/scripted_transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class PeerTileOnGpu : public GpuTest {};
@@ -169,4 +169,4 @@ TEST_F(PeerTileOnGpu, ANeighbourThatDoesNotComeIsATimeoutWithOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

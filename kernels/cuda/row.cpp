@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Memory, read-back and waiting of a row.
 
@@ -60,4 +60,4 @@ double unix_seconds() {
   return std::chrono::duration<double>(now).count();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // What every tile operation does on the host's side of a row: memory that is kept from row to row,
 // encode, read back, wait, and sticky errors as values.
@@ -63,4 +63,4 @@ void catch_sticky(Result& result, const Row& row) {
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

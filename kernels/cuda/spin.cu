@@ -10,7 +10,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/spin.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;  // two warpgroups: one issues while the other waits
@@ -90,4 +90,4 @@ void launch_spin(std::uint64_t ns, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch the spin of a slowed benchmark");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

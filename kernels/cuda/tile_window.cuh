@@ -8,7 +8,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kWindowAlignment = 1024;  // the largest swizzle period
 
@@ -38,4 +38,4 @@ __device__ inline std::uint8_t* window_in(std::uint8_t* dynamic_memory) {
   return dynamic_memory + ((0U - shared_address(dynamic_memory)) & (kWindowAlignment - 1));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

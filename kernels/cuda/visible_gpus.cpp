@@ -13,7 +13,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Asks CUDA which GPUs this process may use, and which of them are slices.
 
@@ -107,4 +107,4 @@ std::string uuid_text(std::string_view kind, const std::array<std::uint8_t, 16>&
   return text;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(UuidText, ReadsAsNvidiaSmiPrintsIt) {
@@ -18,4 +18,4 @@ TEST(UuidText, ASliceSaysSo) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The steps of a mismatched announcement.
 
@@ -240,4 +240,4 @@ Program program_of(const MulticastLoad& multicast) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

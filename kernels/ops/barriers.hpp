@@ -9,7 +9,7 @@
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // A tile load whose announcement is wrong on purpose: what its mbarriers do, what they still owe,
 // and whether they can be brought back.
@@ -216,4 +216,4 @@ constexpr const char* refusal_of(const MulticastLoad& multicast) {
 /// Throws Error where refusal_of(multicast) says why.
 Program program_of(const MulticastLoad& multicast);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint64_t kFnv1aOfNothing = 0xcbf29ce484222325ULL;
 
@@ -14,4 +14,4 @@ constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnv1
   return hash;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

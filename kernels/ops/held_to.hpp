@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a row is held to; the devices do not look at it.
 enum class HeldTo : std::uint8_t {
@@ -12,4 +12,4 @@ enum class HeldTo : std::uint8_t {
   record,       // the documents stop and nothing was measured yet: that part is noted, not judged
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

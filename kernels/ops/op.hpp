@@ -14,7 +14,7 @@
 #include "kernels/ops/tile_read.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
                         TileRoundTrip, BarrierCycle, TileRead, PeerTile, Stress, Program>;
@@ -55,4 +55,4 @@ constexpr bool takes_steps_of(const Op& op, OpKind kind) {
          !std::holds_alternative<Stress>(op) && !std::holds_alternative<TileStore>(op);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

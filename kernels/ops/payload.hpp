@@ -7,7 +7,7 @@
 #include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // What memory holds before an operation runs: sources are a hash of seed and address, destinations
 // are poison by address. Every party can say which byte stood where without storing it.
@@ -125,4 +125,4 @@ constexpr std::uint32_t region_word(const Payload& payload, DataType type, Numbe
   return type == DataType::f32 ? std::bit_cast<std::uint32_t>(static_cast<float>(number)) : number;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

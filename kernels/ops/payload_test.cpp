@@ -10,7 +10,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::vector<std::uint8_t> source_bytes(const Payload& payload, std::uint64_t bytes) {
@@ -79,4 +79,4 @@ TEST(SourceElement, ConvertedTypesHoldNormalNumbersOfTenMantissaBits) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

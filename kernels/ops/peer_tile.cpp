@@ -3,7 +3,7 @@
 
 #include "kernels/ops/program/checks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 Program peer_program(const PeerTile& op) {
   Program program = op.way == PeerWay::load ? program_of(peer_load(op, next_rank(op)))
@@ -12,4 +12,4 @@ Program peer_program(const PeerTile& op) {
   return with_checks(program);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Which way the tile goes.
 enum class PeerWay : std::uint8_t { load, store };
@@ -77,4 +77,4 @@ constexpr std::uint64_t peer_allocation_bytes(const PeerTile& op) {
                                  : destination_allocation_bytes(peer_store(op, op.rank));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

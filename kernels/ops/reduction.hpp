@@ -5,7 +5,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// PTX ISA 9.0, 9.7.9.25.5.3. `none` is a plain store.
 enum class Reduction : std::uint8_t {
@@ -61,4 +61,4 @@ constexpr bool reduces_in_shared(Reduction reduction, DataType type) {
   return (type == DataType::u32 || type == DataType::s32) && reduces(reduction, type);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

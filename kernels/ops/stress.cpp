@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // A tensor over all of the memory but what its last index does not fill. `inner` are the extents of
@@ -154,4 +154,4 @@ StressShape stress_shape(const TensorMapSpec& map) {
   return shape;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Which boxes are drawn.
 enum class StressBoxes : std::uint8_t {
@@ -406,4 +406,4 @@ std::vector<TensorMapSpec> stress_maps(const Stress& op, std::uint32_t ctas = 1)
 StressShape stress_shape(const TensorMapSpec& map);
 std::vector<StressShape> stress_shapes(const std::vector<TensorMapSpec>& maps);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kMaxRank = 5;
 inline constexpr std::uint32_t kMaxSpatial = 3;  // dimensions of an image: W, H, D
@@ -184,4 +184,4 @@ constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
   return bytes;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

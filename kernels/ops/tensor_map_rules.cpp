@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 32;
@@ -95,4 +95,4 @@ std::string refusal_of(const TensorMapSpec& map) {
   return {};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

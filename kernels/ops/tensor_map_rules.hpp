@@ -7,7 +7,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// CUDA_ERROR_INVALID_VALUE: the CUresult of every refusal.
 inline constexpr std::int32_t kEncodeRefusedCode = 1;
@@ -22,4 +22,4 @@ std::string refusal_of(const TensorMapSpec& map);
 /// The same of rank, extents, boxes and element strides alone, behind which tiles have a size.
 std::string refusal_of_sizes(const TensorMapSpec& map);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // The words by which a rule refuses; the other rules must not speak first.
@@ -248,4 +248,4 @@ TEST(TensorMapRules, BoxMayExceedTheTensor) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

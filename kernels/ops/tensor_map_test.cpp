@@ -5,7 +5,7 @@
 
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(TensorMap, ElementSizesFollowTheDriversTypes) {
@@ -128,4 +128,4 @@ TEST(TileLoad, SourceAllocationHasGuardsOnBothSidesOfTheTensor) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

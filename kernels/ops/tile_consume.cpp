@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Which of extent and at the two dimensions of a tensor are: M, N, K are 0, 1, 2.
@@ -99,4 +99,4 @@ Program program_of(const TileConsume& op) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

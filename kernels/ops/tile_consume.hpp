@@ -12,7 +12,7 @@
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// C = A B of one 64 x n x k tile: both tensors lie in one region of integers_in(type).
 struct TileConsume {
@@ -51,4 +51,4 @@ TileLoad box_load(const TileConsume& op, GemmOperand which, std::uint32_t box);
 /// Loads all boxes on one barrier, multiplies, and shows the window.
 Program program_of(const TileConsume& op);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

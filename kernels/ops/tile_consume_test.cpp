@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 WgmmaOperand laid_out(Major major, Swizzle swizzle) {
@@ -130,4 +130,4 @@ TEST(TileConsumeShape, RefusesWhatHasNoInstructionOrNoLayout) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // The steps of a tile load.
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 Region region_of(const TileLoad& load) {
   Region region{.bytes = source_allocation_bytes(load),
@@ -38,4 +38,4 @@ Program program_of(const TileLoad& load) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What the copy asks of the L2 cache: a policy made by createpolicy.fractional for all of its
 /// bytes, given to the instruction as .L2::cache_hint. A performance hint: it changes no byte and
@@ -71,4 +71,4 @@ constexpr std::uint32_t source_element_word(const TileLoad& load, std::uint64_t 
   return source_element_word(load.payload, load.map.type, index);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // Warp reads as programs.
 #include "kernels/ops/tile_read.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 Program program_of(const TileRead& read) {
   const TensorMapSpec& map = read.load.map;
@@ -31,4 +31,4 @@ Program program_of(const TileRead& read) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Where the tile lies that the warp reads.
 enum class TilePlacement : std::uint8_t {
@@ -67,4 +67,4 @@ constexpr std::uint32_t predicted_wavefronts(const TileRead& read) {
   return wavefronts;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // 16 rows of two groups of `inner` bytes.
@@ -48,4 +48,4 @@ TEST(ReadOffset, GoesToTheNextGroupBehindTheLastRow) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The steps of tile stores.
 
@@ -260,4 +260,4 @@ Program program_of(const TileRoundTrip& trip) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // cp.async.bulk.tensor.{1..5}d.global.shared::cta.tile.bulk_group: boxes from shared to global
 // memory, each a bulk async-group of its own.
@@ -192,4 +192,4 @@ constexpr std::uint64_t trip_allocation_bytes(const TensorMapSpec& map) {
 /// Throws Error where loads and stores differ in number or size, or a count is out of its range.
 Program program_of(const TileRoundTrip& trip);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // u16, 40 x 9, rows 96 bytes apart; boxes of 16 x 3 from (8, 1), two of them.
@@ -305,4 +305,4 @@ TEST(Numbers, SmallOnesAreBelow4096) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

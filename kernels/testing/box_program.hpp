@@ -13,7 +13,7 @@
 #include "kernels/ops/program/meter.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 class ProgramOnGpu : public GpuTest {
  protected:
@@ -92,4 +92,4 @@ inline std::uint64_t last(const Program& program, const RunResult& result) {
   return result.trace.at((program.steps.size() - 1) * ctas_of(program));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Says of every shard but `withheld` that it is there, and counts what it is asked to do.
 struct ScriptedTransport : Transport {
@@ -27,4 +27,4 @@ struct ScriptedTransport : Transport {
   int aborts = 0;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "kernels/virtual/program/program_wgmma.hpp"
 #include "kernels/virtual/stress.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::span<const FaultInfo> faults() {
   static const std::vector<FaultInfo> all = [] {
@@ -41,4 +41,4 @@ Fault fault_named(std::string_view name) {
   return found == all.end() ? kNoFault : found->fault;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

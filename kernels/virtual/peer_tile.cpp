@@ -12,7 +12,7 @@
 #include "kernels/virtual/program/program.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Moves allocations between ranks, and runs the copy of one rank on its neighbour's.
 
@@ -154,4 +154,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> peer_tile_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Copies between neighbours on the virtual device: their memory travels by the transport.
 
@@ -26,4 +26,4 @@ inline constexpr Fault kFaultPeerGuardSkipped{943};
 /// All of them, in the order of their values.
 std::span<const FaultInfo> peer_tile_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // u8, 32 x 4, packed; the box is its last two rows. Rank 1 of 3: it loads from rank 2.
@@ -105,4 +105,4 @@ TEST(PeerTileFaults, ASkippedGuardMovesAllByItsLength) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 
 #include "kernels/ops/program/columns.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kSms = 4, kBoxes = 100;  // of each SM
@@ -293,4 +293,4 @@ Measurement run_virtual_stress(const Stress& op, Fault fault) {
 
 std::span<const FaultInfo> stress_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/device.hpp"
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Copies boxes element by element and compares them as a GPU does; Stress::seconds counts for
 /// nothing. One sample, of no time.
@@ -30,4 +30,4 @@ inline constexpr Fault kFaultStressProduct{991};
 /// All of them, in the order of their values.
 std::span<const FaultInfo> stress_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Stress stress_of(StressBoxes boxes) { return {.boxes = boxes, .memory_bytes = 1 << 20, .seed = 7}; }
@@ -201,4 +201,4 @@ TEST(Stress, refuses_memory_that_its_boxes_do_not_fit) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/virtual/program/program.hpp"
 #include "kernels/virtual/stress.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Hands each operation to its virtual engine.
 
@@ -144,4 +144,4 @@ std::string host_spin_note(double ns) {
   return fmt::format("slowed on purpose: the host spins {:.1f} us more in each sample", ns / 1000);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

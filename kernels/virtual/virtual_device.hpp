@@ -7,7 +7,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The device that stands in where there is no GPU.
 
@@ -34,4 +34,4 @@ void spin_on_host(double ns);
 /// What a note says of it.
 std::string host_spin_note(double ns);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

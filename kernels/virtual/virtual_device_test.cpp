@@ -10,7 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TileLoad small_load() {
@@ -186,4 +186,4 @@ TEST(Faults, UnknownNameIsNoFault) { EXPECT_EQ(fault_named("load_nothing"), kNoF
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 bool is_there(const std::string& path) {
   std::error_code error;
@@ -70,4 +70,4 @@ void remove_on_disk(const std::vector<std::string>& paths, int open) {
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 
 #include "reports/base/error.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Seconds in which a disk that is well has answered, however busy; and for what is no result.
 inline constexpr double kDiskSeconds = 60, kDiskSecondsAtEnd = 5;
@@ -85,4 +85,4 @@ void sync_folder(const std::string& path);
 /// removed stays.
 void remove_on_disk(const std::vector<std::string>& paths, int open = -1);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(Disk, OneThatHangsIsNamed) {
@@ -52,4 +52,4 @@ TEST(Disk, AFileThatIsTooLongIsNotRead) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Why a report or journal cannot be used: one line with the path, what is wrong and what to do.
 class ReportError : public std::runtime_error {
@@ -32,4 +32,4 @@ class UnfitFile : public ReportError {
 /// What the system says of an errno: "No space left on device".
 inline std::string error_text(int error) { return std::generic_category().message(error); }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 using SipKey = std::array<std::uint64_t, 2>;
 
 /// 64 bits of the text under this key (Aumasson and Bernstein, 2012).
 std::uint64_t siphash(const SipKey& key, std::string_view text);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

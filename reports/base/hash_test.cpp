@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(SipHash, GivesWhatItsAuthorsSay) {
@@ -18,4 +18,4 @@ TEST(SipHash, GivesWhatItsAuthorsSay) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 std::optional<ProcessState> process_state(int process) {
   const std::string stat = process_file(process, "stat");
@@ -24,4 +24,4 @@ std::string process_file(int process, const char* name) {
   return text.str();
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

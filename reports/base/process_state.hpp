@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct ProcessState {
   char letter = '?';  // proc(5): R S D T Z ...
@@ -21,4 +21,4 @@ std::optional<ProcessState> process_state(int process);
 /// meanwhile, or is another user's.
 std::string process_file(int process, const char* name);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

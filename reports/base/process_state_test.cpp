@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(ProcessState, IsThatOfARunningProcess) {
@@ -43,4 +43,4 @@ TEST(ProcessState, AFileThatOpensAndCannotBeReadIsEmpty) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

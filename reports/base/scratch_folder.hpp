@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Owns an empty folder under the system's temporary one; removed with all that is in it.
 class ScratchFolder {
@@ -29,4 +29,4 @@ class ScratchFolder {
   std::string path_;
 };
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 double median_of(std::vector<double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -42,4 +42,4 @@ Statistics statistics_of(std::vector<double> values) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

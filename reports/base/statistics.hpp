@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// What stands where there is no number.
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
@@ -25,4 +25,4 @@ struct Statistics {
 /// Over the finite values. `mad` is the median distance from the median, not scaled.
 Statistics statistics_of(std::vector<double> values);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(Statistics, OddNumberOfSamples) {
@@ -42,4 +42,4 @@ TEST(Statistics, HugeSamplesDoNotOverflowTheMedian) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

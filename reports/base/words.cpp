@@ -8,7 +8,7 @@
 #include <cmath>
 #include <ctime>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Matches with one star to come back to: linear for every pattern a person writes.
 
@@ -234,4 +234,4 @@ std::string first_ranges(const std::vector<std::uint32_t>& numbers, std::size_t 
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Match with * and ?; the whole name must match.
 bool glob_matches(const std::string& glob, std::string_view name);
@@ -78,4 +78,4 @@ std::string ranges(const std::vector<std::uint32_t>& numbers);
 /// "0-3, 7 and 504 more": the first `most` ranges.
 std::string first_ranges(const std::vector<std::uint32_t>& numbers, std::size_t most);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(Escape, HtmlHasNoMarkupQuotesOrControlBytes) {
@@ -50,4 +50,4 @@ TEST(Escape, CsvHoldsNoFormula) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(CompareAction, ADriverThatChangesNothingIsRolledOut) {
@@ -250,4 +250,4 @@ TEST(CompareAction, AnonymisedReportsOfTwoSeriesDoNotPair) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// One launch for each text, in which the case notes it on each GPU.
@@ -77,4 +77,4 @@ TEST(Behaviour, OfOneLaunchOfOneGpuIsNotJudged) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/compare/speed/series.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 void refuse_what_cannot_be_compared(const Pairing& pairing) {
@@ -214,4 +214,4 @@ Failing failing_of(std::string_view finding) {
   return finding == "inconclusive" ? Failing::inconclusive : Failing::regression;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

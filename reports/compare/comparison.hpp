@@ -12,7 +12,7 @@
 #include "reports/compare/speed/references.hpp"
 #include "reports/compare/speed/speed.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct CompareOptions {
   PairBy pair_by = PairBy::uuid;
@@ -66,4 +66,4 @@ std::set<std::string> expanded(const std::set<std::string>& names);
 /// Which exit code a finding belongs to.
 Failing failing_of(std::string_view finding);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

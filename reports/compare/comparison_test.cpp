@@ -13,7 +13,7 @@
 #include "reports/testing/synthetic_fleet.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::size_t count_of(const Comparison& made, SpeedVerdict verdict) {
@@ -589,4 +589,4 @@ TEST(Compare, AFewSlowSamplesAreNoRegression) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

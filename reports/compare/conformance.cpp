@@ -12,7 +12,7 @@
 #include "reports/base/words.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // From indices of a pairing to what waivers know.
 
@@ -479,4 +479,4 @@ ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suit
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

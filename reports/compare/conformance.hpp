@@ -11,7 +11,7 @@
 #include "reports/compare/speed/speed.hpp"
 #include "reports/schema/waiver.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Waivers held against what a comparison found.
 
@@ -145,4 +145,4 @@ double p_of_more(const FailedLaunches& base, const FailedLaunches& fresh);
 ConformanceComparison compare_conformance(const Pairing& pairing, bool same_suite, bool new_suite,
                                           Waiving& waiving);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

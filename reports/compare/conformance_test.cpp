@@ -9,7 +9,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 const SyntheticFleet kEight = {.gpus = 8, .cases = 6, .seed = 3};
@@ -280,4 +280,4 @@ TEST(CaseFloor, AChangeBelowTheFloorOfItsCaseIsNoRegression) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::vector<Report> few_gpus(std::uint32_t gpus, bool fresh, const FleetChange& change = {},
@@ -106,4 +106,4 @@ TEST(FewGpus, TwoLaunchesASideBelieveThreeFloorsOfAGpu) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

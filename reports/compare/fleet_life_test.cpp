@@ -9,7 +9,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Of all cases on one GPU.
@@ -202,4 +202,4 @@ TEST(FleetLife, WhatAllMetricsLoseFromLaunchToLaunchIsDrift) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 #include "reports/schema/waiver.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A fact of a GPU or of its machine, and where it stands.
@@ -396,4 +396,4 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// One thing that may differ between launches: "vbios", "96.00.A5.00.1A". Empty: not known.
 struct Factor {
@@ -104,4 +104,4 @@ void forget_waivers(LaunchFacts& facts);
 /// not_run. Throws ReportError where a GPU, a case or a number stands in the report twice.
 LaunchFacts facts_of(const Report& report, const std::string& path);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string key_of(const FactsOfGpu& gpu, PairBy by) {
@@ -160,4 +160,4 @@ std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& g
                      made, plural(hit.size() - named, "more node"));
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "reports/compare/launch_facts.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// What makes two GPUs of different reports the same one. `number_of_series`: their number, where
 /// one command made all reports.
@@ -54,4 +54,4 @@ Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFa
 /// `gpus`: ascending indices into the pairing. More than a few nodes are counted, not named.
 std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/compare/speed/speed.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Values of a factor and in how many launches (or launches times GPUs) of a side each stands.
@@ -391,4 +391,4 @@ std::vector<std::string_view> factor_names() {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "reports/compare/pairing.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Something recorded that is not the same on both sides.
 struct SetupDifference {
@@ -57,4 +57,4 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
 /// Every name that `allowed` may hold; "environment" stands for all variables.
 std::vector<std::string_view> factor_names();
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Of eight GPUs, the first case slower after the change.
@@ -158,4 +158,4 @@ TEST(Setup, TheSeedOfOneLaunchASideIsNoConfounderWhereOnlyNumbersChanged) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 Line virtual_banner() {
   constexpr std::string_view kText = "VIRTUAL device: nothing here was measured on a GPU";
@@ -178,4 +178,4 @@ std::vector<std::size_t> most_telling(std::size_t count, std::size_t most,
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Charts as data: what is drawn, and nothing of how.
 
@@ -350,4 +350,4 @@ struct Document {
 Document for_reader(Document document, Readers reader, bool all = false);
 std::vector<Block> for_reader(const std::vector<Block>& blocks, Readers reader, bool all = false);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -21,7 +21,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 using OrderedJson = nlohmann::ordered_json;
 
@@ -152,4 +152,4 @@ struct Views {
   int json_indent = 2;
 };
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

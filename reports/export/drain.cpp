@@ -13,7 +13,7 @@
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kLongestReason = 128;  // what Slurm's tools show of a reason
@@ -165,4 +165,4 @@ Exported drain_of(const Report& report) {
   return list;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

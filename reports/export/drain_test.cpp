@@ -9,7 +9,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// The example launch of two GPUs, in which all has passed.
@@ -253,4 +253,4 @@ TEST(Drain, NoHostThatCouldBeSomethingElseInACommand) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// What is written, and a line for each thing that should be in it and cannot.
 struct Exported {
@@ -40,4 +40,4 @@ std::string ocp_of(const Report& report);
 /// ReportError where the report is of the virtual device or anonymised.
 Exported drain_of(const Report& report);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

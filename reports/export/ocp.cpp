@@ -12,7 +12,7 @@
 #include "reports/history/chronicle.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -315,4 +315,4 @@ std::string ocp_of(const Report& report) {
   return made.text();
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

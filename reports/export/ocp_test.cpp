@@ -12,7 +12,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/slowed_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -218,4 +218,4 @@ TEST(Ocp, AVirtualRunTestedNoHardware) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

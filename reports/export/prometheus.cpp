@@ -15,7 +15,7 @@
 #include "reports/journal/hardware_events.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
@@ -271,4 +271,4 @@ std::string prometheus_of(const Report& report) { return text_of(report, false);
 
 std::string all_prometheus_of(const Report& report) { return text_of(report, true); }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/slowed_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 struct Parsed {
@@ -255,4 +255,4 @@ TEST(Prometheus, OneThingTwiceIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

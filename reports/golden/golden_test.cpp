@@ -16,7 +16,7 @@
 #include "reports/testing/golden_launches.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string path_of(std::string_view file) {
@@ -148,4 +148,4 @@ TEST(GoldenSchema, WhatIsNewSinceVersion1_0SaysSo) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// How much of a case a launch ran.
@@ -192,4 +192,4 @@ CaseState state_of(const PastResults& results) {
   return results.passed > 0 ? CaseState::passing : CaseState::quiet;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

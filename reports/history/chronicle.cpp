@@ -13,7 +13,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // From the facts of a launch to the columns of a history.
 
@@ -372,4 +372,4 @@ std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_
   return {};
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // What a history keeps of each report: a number a metric and GPU, counts a case, and the setup by
 // reference to setups that were seen before. Reports come one after the other and are let go.
@@ -118,4 +118,4 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
 /// known.
 std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/history/levels.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// One series that is looked at: values, and the launches they are of.
@@ -300,4 +300,4 @@ std::string title_of(const MetricKey& key) {
   return made + (key.is_virtual ? ", VIRTUAL)" : ")");
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/history/chronicle.hpp"
 #include "reports/history/levels.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct HistoryOptions {
   double floor = 0.01;      // least change of a level that is told: 1 %
@@ -112,4 +112,4 @@ std::string title_of(const MetricKey& key);
 /// waived, lacking, then those that failed once. They refer to the chronicle.
 std::vector<CasePast> case_pasts(const History& history);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

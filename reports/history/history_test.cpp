@@ -10,7 +10,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -576,4 +576,4 @@ TEST(History, GpusThatDidNotChangeWhereMostAreSlowerDidNotBecomeBetter) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

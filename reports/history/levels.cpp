@@ -10,7 +10,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 namespace {
 
@@ -365,4 +365,4 @@ MetricLevels levels_of(const Chronicle& all, std::span<const PastValues> values)
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

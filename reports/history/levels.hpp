@@ -8,7 +8,7 @@
 
 #include "reports/history/chronicle.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Where a series of launches goes from one level to another: seeded binary segmentation with a t
 // test at each split, made deaf to single odd launches.
@@ -95,4 +95,4 @@ struct MetricLevels {
 /// Launches that share no GPU with others have the median over their GPUs.
 MetricLevels levels_of(const Chronicle& all, std::span<const PastValues> values);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "reports/testing/example_nights.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kFloor = 0.01;
@@ -136,4 +136,4 @@ TEST(Worth, OfACountWithOneExcursionIsNotSaid) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

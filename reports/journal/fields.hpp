@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 using FieldJson = nlohmann::ordered_json;
 
@@ -204,4 +204,4 @@ struct FieldReader {
   }
 };
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// A count that NVML refused to give, in a record as in its column.
 template <class Count>
@@ -101,4 +101,4 @@ inline bool spoils_results(std::string_view source, std::int32_t code, std::stri
   return (xid != nullptr && xid->spoils) || (source == "nvml" && text == kDoubleBitError);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -21,7 +21,7 @@
 
 #include "reports/base/disk.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // One write after the other, each of all lines that are there.
 
@@ -327,4 +327,4 @@ Journals read_journals(const std::string& folder) {
           [from, ranks = std::move(ranks)](std::size_t i) { return from->text(ranks.at(i)); }};
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 
 #include "reports/journal/record.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // A file that grows by whole lines, written aside: a disk that hangs holds nobody.
 
@@ -168,4 +168,4 @@ class JournalFolder {
 /// All of them in order of rank. Throws ReportError where the folder has no journal.
 Journals read_journals(const std::string& folder);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

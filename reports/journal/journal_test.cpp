@@ -21,7 +21,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A pipe that is full: a write to it hangs until some of it is read.
@@ -445,4 +445,4 @@ TEST(Journal, AFullDiskIsSaidAndLeavesWholeLines) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

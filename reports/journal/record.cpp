@@ -12,7 +12,7 @@
 
 #include "reports/journal/record_fields.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Json = FieldJson;
@@ -241,4 +241,4 @@ JournalText parse_journal(const std::string& text) {
   return journal;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/schema/waiver.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// First record of each journal; equal on all ranks but for `rank`. Every planned case is planned
 /// once for each GPU of the launch.
@@ -148,4 +148,4 @@ struct JournalHead {
 };
 JournalHead head_of_journal(const std::string& text);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "reports/journal/fields.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 template <class R>
 concept HasTable = Is<R, NodeRecord> || Is<R, GpuRecord> || Is<R, PlannedCase>;
@@ -53,4 +53,4 @@ void fields(Io& io, Is<OutcomeRecord> auto& r) {
   io.later("sm_latency", r.sm_latency), io.later("sm_rate", r.sm_rate);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

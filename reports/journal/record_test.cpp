@@ -11,7 +11,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 template <class R>
@@ -235,4 +235,4 @@ TEST(Record, AnyNumberOfALineIsSurvived) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

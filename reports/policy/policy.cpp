@@ -13,7 +13,7 @@
 #include "reports/base/words.hpp"
 #include "reports/compare/comparison.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
@@ -255,4 +255,4 @@ Policy read_policy(const std::string& path) {
   return policy_of(file_text(path, kMostBytes, "policy " + path, hint), path);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/compare/speed/speed.hpp"
 #include "reports/schema/waiver.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct Policy {
   std::optional<std::vector<std::string>> fail_on;            // names of findings of compare
@@ -27,4 +27,4 @@ Policy read_policy(const std::string& path);
 /// The same of text; `name` is what the line starts with.
 Policy policy_of(const std::string& text, const std::string& name);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

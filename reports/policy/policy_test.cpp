@@ -7,7 +7,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr const char* kWhole = R"({
@@ -213,4 +213,4 @@ TEST(Policy, AFileThatCannotBeReadIsOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

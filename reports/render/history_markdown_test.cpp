@@ -11,7 +11,7 @@
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string markdown(const History& history, const ShowOptions& options = {}) {
@@ -108,4 +108,4 @@ TEST(HistoryJunit, IsReadByAReaderThatIsNotOurs) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

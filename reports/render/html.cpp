@@ -7,7 +7,7 @@
 #include "reports/render/html/svg.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string_view class_of(Tone tone) {
@@ -246,4 +246,4 @@ std::string html_of(const Document& whole, const ShowOptions& options) {
       kPageStyleHash, kPageScriptHash, for_html(document.window), kPageStyle, body, kPageScript);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

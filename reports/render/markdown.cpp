@@ -4,7 +4,7 @@
 #include "reports/base/words.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A page of limited size: whole blocks or none.
@@ -167,4 +167,4 @@ std::string markdown_of(const Document& whole, const ShowOptions&) {
   return finished(page, "tidemark " + document.verb);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

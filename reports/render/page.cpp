@@ -8,7 +8,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string_view escape_of(Tone tone) {
@@ -107,4 +107,4 @@ void put_command(Page& page, std::string_view label, std::string_view command, s
   page.text += line + '\n';
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

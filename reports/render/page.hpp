@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Text under way.
 struct Page {
@@ -32,4 +32,4 @@ void put(Page& page, Tone tone, std::size_t coloured, std::string_view text,
 /// whole.
 void put_command(Page& page, std::string_view label, std::string_view command, std::size_t indent);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(Page, ANumberKeepsItsPercentAndItsSign) {
@@ -109,4 +109,4 @@ TEST(Page, NumbersAreGroupedAndShort) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

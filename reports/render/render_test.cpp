@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A verdict and one section.
@@ -84,4 +84,4 @@ TEST(Rendered, ATableHasItsNumbersToTheRight) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Writes JUnit XML as Jenkins, GitLab and junitparser read it.
 
@@ -143,4 +143,4 @@ std::string explain_case(const Comparison& comparison, std::string_view name,
   return terminal_of(explanation_of(comparison, name), {.columns = columns});
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/document/report/document.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Lines of at most `columns` printable characters; `colour`: with escapes for it.
 std::string terminal_of(const Document& document, const ShowOptions& options);
@@ -66,4 +66,4 @@ std::string show_metrics(const Report& report, const ShowOptions& options);
 std::string explain_case(const Comparison& comparison, std::string_view name,
                          std::uint32_t columns);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

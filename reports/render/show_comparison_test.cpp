@@ -16,7 +16,7 @@
 #include "reports/testing/seen_in_chromium.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 const std::set<std::string> kUsual = {"regressed", "new_fail", "missing_in_new"};
@@ -308,4 +308,4 @@ print(sorted({each.tag for each in tree.parse(sys.argv[1]).iter()}))
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/slowed_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// What a Python program says that has the lines of the report's CSV in `rows`.
@@ -72,4 +72,4 @@ print(any("cmd|" in field for field in fields))
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 History stepped() { return history_of(step_chronicle(20, 12, 0.95), {}); }
@@ -176,4 +176,4 @@ TEST(HistoryCsv, EveryLineHasAsManyFields) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

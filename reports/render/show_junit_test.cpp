@@ -13,7 +13,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/slowed_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string junit(const Report& report) { return show(report, {}, "junit"); }
@@ -124,4 +124,4 @@ print(all(c == "\n" or " " <= c <= "~" for text in texts for c in text))
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/testing/hostile_report.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string markdown(const Report& report) { return show(report, {}, "md"); }
@@ -75,4 +75,4 @@ TEST(ShowMarkdown, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -533,4 +533,4 @@ TEST(ShowJson, IsAsciiWithoutControlBytes) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kIndent = 5;
@@ -147,4 +147,4 @@ std::string terminal_of(const std::vector<Block>& blocks, const ShowOptions& opt
   return page.text;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <variant>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string_view type_of(const LaunchAttribute& attribute) {
@@ -104,4 +104,4 @@ std::string schema_json() {
   return json.dump(2) + "\n";
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(SchemaText, BeginsWithFormatAndVersion) {
@@ -56,4 +56,4 @@ TEST(SchemaJson, HoldsEveryRootAttributeWithItsType) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

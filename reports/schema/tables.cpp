@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 // Type and elements of a member.
@@ -426,4 +426,4 @@ std::span<const LaunchAttribute> launch_attributes() {
   return all;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "reports/base/error.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
@@ -313,4 +313,4 @@ std::string schema_text();
 /// The same as JSON: "format", "major", "minor", "attributes", "tables" with "columns", "verdicts".
 std::string schema_json();
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

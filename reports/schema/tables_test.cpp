@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string readme() {
@@ -81,4 +81,4 @@ TEST(FixedText, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

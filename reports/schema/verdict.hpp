@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tidemark::reports {
+namespace tidemark {
 enum class Verdict : std::uint8_t {
   pass,
   fail,
@@ -93,4 +93,4 @@ constexpr int rank_of(Verdict verdict) {
   return static_cast<int>(verdict) + (is_quiet(verdict) ? kAll : 0);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::optional<std::uint32_t> number_of(std::string_view text) {
@@ -221,9 +221,9 @@ std::vector<WaiverLedger::Line> WaiverLedger::lines(std::initializer_list<Waives
   for (std::size_t i = 0; i < waivers_.size(); ++i) {
     const bool about =
         std::ranges::any_of(what, [&](Waives one) { return is_about(waivers_[i], one); });
-    if (about) made.push_back(of(text_of(uses_[i], tidemark::reports::text_of(waivers_[i]))));
+    if (about) made.push_back(of(text_of(uses_[i], tidemark::text_of(waivers_[i]))));
   }
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

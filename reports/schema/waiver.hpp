@@ -12,7 +12,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// What a waiver can be about.
 enum class Waives : std::uint8_t { failure, speed, behaviour };
@@ -107,4 +107,4 @@ class WaiverLedger {
   double at_unix_s_;
 };
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kDay = 86400;
@@ -206,4 +206,4 @@ TEST(Waiver, OneThatIsAboutSpeedWaivesNoFailure) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

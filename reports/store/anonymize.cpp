@@ -13,7 +13,7 @@
 #include "reports/base/hash.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::string_view kLeftOutText = "left out of an anonymized report";
@@ -281,4 +281,4 @@ Report anonymized(Report report) {
   return report;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// What a library may say last, in the name of the worker.
@@ -213,4 +213,4 @@ TEST(Anonymize, TheseTextsStayAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

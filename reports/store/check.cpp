@@ -12,7 +12,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 template <class Value, class Row>
@@ -184,4 +184,4 @@ bool same_rows(const Report& a, const Report& b) {
          same(table_of<ProvenanceRow>(), a.provenance, b.provenance);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

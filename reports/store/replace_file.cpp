@@ -19,7 +19,7 @@
 #include "reports/base/error.hpp"
 #include "reports/base/process_state.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string temporary_of(const std::string& target) { return target + ".tmp."; }
@@ -154,4 +154,4 @@ void replace_file(const std::string& path, std::string_view bytes, std::string_v
   file.rename();
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

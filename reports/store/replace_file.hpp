@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Owns a file "<target>.tmp.<pid>" that is removed unless it gets its last name; those of the same
 /// target that killed processes left are removed first. Everything throws
@@ -45,4 +45,4 @@ void remove_left_behind(const std::string& target);
 void replace_file(const std::string& path, std::string_view bytes,
                   std::string_view option = "--out");
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

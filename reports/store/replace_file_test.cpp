@@ -23,7 +23,7 @@
 #include "reports/base/error.hpp"
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string content_of(const std::string& path) {
@@ -216,4 +216,4 @@ TEST(ReplaceFile, AFolderThatIsNotThereAndOneInItsPlaceAreRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

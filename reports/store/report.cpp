@@ -18,7 +18,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/replace_file.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Report files: written so that a name never holds half a report, read without following anything.
 
@@ -270,4 +270,4 @@ std::string replay_command(const Report& report, const ResultRow& result,
   return line;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

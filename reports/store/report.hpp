@@ -14,7 +14,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/schema/waiver.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// One launch. Tables refer to each other by index and to text by index into `strings`; index 0 is
 /// "".
@@ -155,4 +155,4 @@ class ReportBuilder {
 std::string replay_command(const Report& report, const ResultRow& result,
                            std::optional<std::uint32_t> row = {});
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

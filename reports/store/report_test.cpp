@@ -22,7 +22,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string bytes_of(const std::string& path) {
@@ -314,4 +314,4 @@ TEST(ReplayCommand, ACaseWithoutANameOfACaseHasNone) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

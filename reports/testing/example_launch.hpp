@@ -7,7 +7,7 @@
 #include "reports/journal/record.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 inline LaunchRecord example_launch(std::uint32_t rank) {
   return {.rank = rank,
@@ -173,4 +173,4 @@ inline std::vector<std::string> example_journals() {
 
 inline Report example() { return assemble(example_journals(), {}); }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/history/history.hpp"
 #include "reports/testing/hostile_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Night `number` of a fleet with one metric, a value a GPU; everything passes.
 inline LaunchFacts night(std::uint32_t number, const std::vector<double>& medians,
@@ -79,4 +79,4 @@ inline History hostile_history() {
   return history_of(std::move(all), {});
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 
 #include "reports/base/scratch_folder.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// The first of them that the shell finds; empty without one.
 inline std::string first_program(std::initializer_list<const char*> candidates) {
@@ -62,4 +62,4 @@ inline std::string harmless_html_of(const std::string& markdown) {
 
 inline constexpr const char* kNoCmark = "no cmark-gfm: what becomes of Markdown was not tried";
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/newer_report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct GoldenLaunch {
   std::string_view file;
@@ -79,4 +79,4 @@ inline std::string image_of_newer_minor() {
   return image_of_another_version(report_of(kGoldenLaunches[0]), kSchemaMajor, kSchemaMinor + 1);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Markup of HTML, XML and Markdown, ends of attributes, comments, CDATA, code spans and table
 /// cells, terminal escapes, control characters, half of a UTF-8 character, and links.
@@ -46,4 +46,4 @@ inline Report hostile_report(const std::string& evil = kHostileText) {
   return report;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -15,21 +15,20 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const tidemark::reports::GoldenLaunch& golden : tidemark::reports::kGoldenLaunches) {
+    for (const tidemark::GoldenLaunch& golden : tidemark::kGoldenLaunches) {
       const std::string path = fmt::format("{}/{}", argv[1], golden.file);
-      tidemark::reports::write_report(tidemark::reports::report_of(golden), path,
-                                      tidemark::reports::NameInUse::replace);
+      tidemark::write_report(tidemark::report_of(golden), path, tidemark::NameInUse::replace);
       fmt::print("{}\n", path);
     }
     const auto write = [&](std::string_view name, const std::string& bytes) {
       const std::string path = fmt::format("{}/{}", argv[1], name);
       std::ofstream file(path, std::ios::binary);
       file << bytes;
-      if (!file.flush()) throw tidemark::reports::ReportError(path + ": cannot be written");
+      if (!file.flush()) throw tidemark::ReportError(path + ": cannot be written");
       fmt::print("{}\n", path);
     };
-    write(tidemark::reports::kNewerMinor, tidemark::reports::image_of_newer_minor());
-    for (const tidemark::reports::GoldenView& view : tidemark::reports::kGoldenViews) {
+    write(tidemark::kNewerMinor, tidemark::image_of_newer_minor());
+    for (const tidemark::GoldenView& view : tidemark::kGoldenViews) {
       write(view.file, text_of(view));
     }
     return 0;

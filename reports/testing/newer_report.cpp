@@ -9,7 +9,7 @@
 #include "reports/store/hdf5/h5.hpp"
 #include "reports/store/hdf5/image.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr const char* kFailure = "a newer report cannot be made";
@@ -104,4 +104,4 @@ std::string image_of_another_version(const Report& report, std::uint32_t major,
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,11 +6,11 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// The bytes of the report under another version of the schema, with one more root attribute, one
 /// more table, and one more column in front of those of `results`. Equal reports give equal bytes.
 std::string image_of_another_version(const Report& report, std::uint32_t major,
                                      std::uint32_t minor);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,10 +9,10 @@
 int main(int argc, char** argv) {
   if (argc != 2) return 64;
   try {
-    const tidemark::reports::Report report = tidemark::reports::read_report(argv[1]);
+    const tidemark::Report report = tidemark::read_report(argv[1]);
     fmt::print("{} results\n", report.results.size());
     return 0;
-  } catch (const tidemark::reports::ReportError& error) {
+  } catch (const tidemark::ReportError& error) {
     fmt::print("refused: {}\n", error.what());
     return 2;
   }

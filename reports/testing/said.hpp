@@ -6,7 +6,7 @@
 
 #include "reports/base/error.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 inline bool has(std::string_view text, std::string_view part) {
   return text.find(part) != text.npos;
@@ -23,4 +23,4 @@ std::string error_from(const Act& act) {
   return "no error";
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// The program, or nothing where none is installed.
 std::string browser();
@@ -44,4 +44,4 @@ inline void expect_nothing_outside(const std::string& page) {
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

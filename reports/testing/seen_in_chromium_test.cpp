@@ -10,7 +10,7 @@
 #include "reports/base/scratch_folder.hpp"
 #include "reports/testing/foreign_reader.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 std::string browser() {
   return first_program({"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"});
@@ -39,4 +39,4 @@ TEST(SeenInChromium, AnExpressionHasTheValueThePageGivesIt) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// The example launch, its gemm.distributed.speed slowed by 3 %.
 inline Report slowed_report() {
@@ -16,4 +16,4 @@ inline Report slowed_report() {
   return report;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

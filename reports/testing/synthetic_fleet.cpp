@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kSamples = 20;
@@ -270,4 +270,4 @@ void add_measured(Report& report) {
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

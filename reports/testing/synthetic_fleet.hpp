@@ -8,7 +8,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Standard deviations, natural logarithm.
 struct FleetNoise {
@@ -73,4 +73,4 @@ double normal_of(std::uint64_t bits);
 void for_each_trial(std::uint32_t trials, std::uint32_t threads,
                     const std::function<void(std::uint32_t)>& work);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Quiet enough that each verdict follows from the change that a test makes.
 inline const SyntheticFleet kFleet = {
@@ -43,4 +43,4 @@ inline ResultRow& result_of(Report& report, std::uint32_t which, std::uint32_t g
   return report.results[which * report.gpus.size() + gpu];
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/atom_read.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::vector<Op> rows(const RunContext&) {
@@ -56,4 +56,4 @@ const Register kCase{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "suite/case.hpp"
 #include "suite/registry.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// The same kernel on the same block: rows of one case by the rows of the other.
@@ -81,4 +81,4 @@ INSTANTIATE_TEST_SUITE_P(Benchmarks, TimedProducts,
                          });
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

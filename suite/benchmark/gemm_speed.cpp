@@ -12,7 +12,7 @@
 #include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // How fast all GPUs together multiply by each route that their panels can take.
@@ -255,4 +255,4 @@ const Register kLocalSpeed{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/gemm_metrics.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::vector<Gemm> gpu_rows(const char* name) {
@@ -85,4 +85,4 @@ TEST(GemmLadder, WhatIsNoRungStandsOnNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

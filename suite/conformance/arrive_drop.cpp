@@ -7,7 +7,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kPhases = 3;
@@ -17,7 +17,7 @@ constexpr std::uint32_t kPhases = 3;
 Program leaving(const TileLoad& load, std::uint32_t count, std::uint32_t dropped,
                 std::uint32_t from) {
   const std::uint16_t owner = 1, others = static_cast<std::uint16_t>(1U << from);
-  const std::uint8_t of = from == 0 ? kernels::kOwnCta : std::uint8_t{0};
+  const std::uint8_t of = from == 0 ? kOwnCta : std::uint8_t{0};
   Program program{.cluster = {from + 1, 1, 1},
                   .window = window_bytes(load),
                   .barriers = 1,
@@ -47,7 +47,7 @@ Program leaving(const TileLoad& load, std::uint32_t count, std::uint32_t dropped
                      .ctas = owner,
                      .parity = parity,
                      .stops = true,
-                     .ns = kernels::kMustCompleteNs});
+                     .ns = kMustCompleteNs});
   }
   return program;
 }
@@ -78,4 +78,4 @@ const Register kRemote{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

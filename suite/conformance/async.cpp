@@ -13,10 +13,8 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
-
-using kernels::kGuardBytes;
 
 std::uint16_t only(std::uint32_t cta) { return static_cast<std::uint16_t>(1U << cta); }
 
@@ -31,7 +29,7 @@ void append_round(Program& program, const std::vector<Step>& copies) {
   for (const Step& copy : copies)
     for (std::uint32_t cta = 0; cta < expected.size(); ++cta) {
       if (!takes(copy, cta)) continue;
-      const kernels::Landing landing = landing_of(program, copy, cta);
+      const Landing landing = landing_of(program, copy, cta);
       expected[static_cast<std::size_t>(std::countr_zero(landing.ctas))] += landing.credited;
     }
   for (std::uint32_t cta = 0; cta < expected.size(); ++cta)
@@ -40,9 +38,9 @@ void append_round(Program& program, const std::vector<Step>& copies) {
   steps.insert(steps.end(), copies.begin(), copies.end());
   steps.push_back({.verb = Verb::wait,
                    .ctas = all_ctas(program),
-                   .parity = kernels::kCurrentPhase,
+                   .parity = kCurrentPhase,
                    .stops = true,
-                   .ns = kernels::kMustCompleteNs});
+                   .ns = kMustCompleteNs});
   steps.push_back({.verb = Verb::snapshot, .ctas = all_ctas(program)});
 }
 
@@ -98,7 +96,7 @@ Program stores_at_places(const AsyncWidth& width) {
   for (std::uint32_t i = 0; i < places; ++i)
     rounds.rounds[0].push_back(
         {.verb = Verb::st_async,
-         .thread = static_cast<std::uint16_t>(37 * i % kernels::kProgramThreads),
+         .thread = static_cast<std::uint16_t>(37 * i % kProgramThreads),
          .of = 1,
          .type = width.type,
          .bytes = width.bytes,
@@ -110,15 +108,15 @@ Program stores_at_places(const AsyncWidth& width) {
 std::vector<SharedReduction> shared_reductions() {
   std::vector<SharedReduction> all;
   for (const DataType type : {DataType::u32, DataType::s32, DataType::u64})
-    for (std::uint32_t i = 0; i < kernels::kReductions; ++i)
+    for (std::uint32_t i = 0; i < kReductions; ++i)
       if (reduces_in_shared(static_cast<Reduction>(i), type))
         all.push_back({static_cast<Reduction>(i), type});
   return all;
 }
 
 std::string words_of(const SharedReduction& reduction) {
-  constexpr const char* kNames[kernels::kReductions] = {"none", "add", "min", "max", "inc",
-                                                        "dec",  "and", "or",  "xor"};
+  constexpr const char* kNames[kReductions] = {"none", "add", "min", "max", "inc",
+                                               "dec",  "and", "or",  "xor"};
   return fmt::format("{} of {}", kNames[static_cast<std::size_t>(reduction.reduction)],
                      name_of(reduction.type));
 }
@@ -220,7 +218,7 @@ Program random_async(std::uint64_t seed) {
           kAsyncWidths[draws.below(static_cast<std::uint32_t>(std::size(kAsyncWidths)))];
       Step copy{.verb = Verb::send,
                 .ctas = only(draws.below(ctas)),
-                .thread = static_cast<std::uint16_t>(draws.below(kernels::kProgramThreads)),
+                .thread = static_cast<std::uint16_t>(draws.below(kProgramThreads)),
                 .of = static_cast<std::uint8_t>(draws.below(ctas)),
                 .type = how.type,
                 .offset = kGuardBytes + 16 * draws.below(kSources / 16 - kSlot / 16 + 1),
@@ -238,7 +236,7 @@ Program random_async(std::uint64_t seed) {
       if (copy.verb != Verb::send) at += async_bytes(copy) * draws.below(kSlot / 16);
       copy.at[0] = static_cast<std::int32_t>(at);
       if (of_registers && reduces)
-        copy.count = std::min(draws.between(1, 40), kernels::kProgramThreads - copy.thread);
+        copy.count = std::min(draws.between(1, 40), kProgramThreads - copy.thread);
       // compute-sanitizer calls a bulk copy into the own window invalid; cluster.send.* has them.
       if (reduces || copy.verb == Verb::send)
         copy.ctas = only((copy.of + 1 + draws.below(ctas - 1)) % ctas);
@@ -367,4 +365,4 @@ const Register kStorePlaces{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Copies of each round, as steps of Verb::send, st_async or red_async on barrier 0. All windows
 /// are filled before the first. Each CTA expects what comes to it in a round, waits for it, and has
@@ -63,4 +62,4 @@ Program bulk_reductions(const SharedReduction& how, std::uint32_t ctas, std::uin
 /// function of `seed` alone.
 Program random_async(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

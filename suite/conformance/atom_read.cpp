@@ -3,7 +3,7 @@
 
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 TileRead atom_read(DataType type, Swizzle swizzle, std::uint32_t row_bytes, std::uint32_t rows,
                    std::uint32_t groups) {
@@ -16,4 +16,4 @@ TileRead atom_read(DataType type, Swizzle swizzle, std::uint32_t row_bytes, std:
   return {.load = load};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "suite/conformance/mismatch.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 void append_sweep(std::vector<Op>& rows, const TileLoad& load, std::uint32_t step) {
@@ -60,4 +60,4 @@ const Register kUnder{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Op load_to(TileLoad load, Swizzle swizzle, std::uint32_t destination) {
@@ -139,4 +139,4 @@ const Register kIllegalCopies{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/conformance/tile.hpp"
 #include "suite/oracle/expectation.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 using Corners = std::array<std::int32_t, kMaxSpatial>;
@@ -209,4 +209,4 @@ const Register kTf32{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/conformance/tile.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileStore strided(std::uint32_t dimension, std::uint32_t step, std::uint32_t box) {
@@ -213,4 +213,4 @@ const Register kUnwaited{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

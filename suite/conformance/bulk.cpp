@@ -3,7 +3,7 @@
 
 #include "suite/conformance/store.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 TileLoad bulk_load(DataType type, std::uint32_t bytes, std::uint32_t first_byte) {
   TileLoad load =
@@ -52,4 +52,4 @@ bool reduces_in_bulk(Reduction reduction, DataType type) {
   return reduces(reduction, type) && type != DataType::f32;  // which may flush, and need not
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

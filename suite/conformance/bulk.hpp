@@ -5,9 +5,8 @@
 
 #include "kernels/ops/tile_store.hpp"
 #include "suite/conformance/tile.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// A load of `bytes` from `first_byte` of a tensor of `type` on, which ends three rows of 16 bytes
 /// behind them. Both are whole multiples of 16.
@@ -22,4 +21,4 @@ TileStore random_bulk_store(std::uint64_t seed);
 /// Whether there is a bulk reduction whose sums the documents leave no choice.
 bool reduces_in_bulk(Reduction reduction, DataType type);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

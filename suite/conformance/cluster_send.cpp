@@ -10,7 +10,7 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 struct Send {
@@ -53,7 +53,7 @@ void append_round(Program& program, const std::vector<Send>& sends, std::uint8_t
                      .ctas = only(send.from),
                      .thread = send.thread,
                      .barrier = barrier,
-                     .of = send.from == send.to ? kernels::kOwnCta : send.to,
+                     .of = send.from == send.to ? kOwnCta : send.to,
                      .offset = send.offset,
                      .bytes = send.bytes,
                      .at = {static_cast<std::int32_t>(send.at)}});
@@ -61,7 +61,7 @@ void append_round(Program& program, const std::vector<Send>& sends, std::uint8_t
                    .ctas = all_ctas(program),
                    .barrier = barrier,
                    .stops = true,
-                   .ns = kernels::kMustCompleteNs});
+                   .ns = kMustCompleteNs});
   steps.push_back({.verb = Verb::snapshot, .ctas = all_ctas(program)});
 }
 
@@ -90,14 +90,13 @@ Program program_of(const SendRounds& rounds) {
 // Each of `ctas` CTAs sends the same `bytes` to each, itself too.
 SendRounds every_pair(std::uint32_t ctas, std::uint32_t bytes) {
   const std::uint32_t slot = bytes + 16;
-  SendRounds rounds{
-      .ctas = ctas, .window = 2 * kernels::kGuardBytes + 2 * ctas * slot, .first = {}};
+  SendRounds rounds{.ctas = ctas, .window = 2 * kGuardBytes + 2 * ctas * slot, .first = {}};
   for (std::uint32_t from = 0; from < ctas; ++from)
     for (std::uint32_t to = 0; to < ctas; ++to)
       rounds.first.push_back({.from = static_cast<std::uint8_t>(from),
                               .to = static_cast<std::uint8_t>(to),
-                              .offset = kernels::kGuardBytes + from * slot,
-                              .at = kernels::kGuardBytes + (ctas + from) * slot,
+                              .offset = kGuardBytes + from * slot,
+                              .at = kGuardBytes + (ctas + from) * slot,
                               .bytes = bytes});
   return rounds;
 }
@@ -108,9 +107,9 @@ SendRounds random_sends(std::uint64_t seed) {
   constexpr std::uint32_t kSources = 4096, kMostSends = 8, kMostBytes = 1024;
   Draws draws(splitmix64(seed));
   SendRounds rounds{.ctas = 1U << draws.below(4),
-                    .window = 2 * kernels::kGuardBytes + kSources + 2 * kMostSends * 1072,
+                    .window = 2 * kGuardBytes + kSources + 2 * kMostSends * 1072,
                     .first = {}};
-  std::vector<std::uint32_t> free(rounds.ctas, kernels::kGuardBytes + kSources);
+  std::vector<std::uint32_t> free(rounds.ctas, kGuardBytes + kSources);
   const auto place = [&](const Send& send) {
     const std::uint32_t at = free[send.to] + 16 * draws.below(4);
     free[send.to] = at + send.bytes;
@@ -120,9 +119,9 @@ SendRounds random_sends(std::uint64_t seed) {
   for (std::uint32_t i = draws.between(1, kMostSends); i > 0; --i) {
     Send send{
         .from = some_cta(), .to = some_cta(), .bytes = 16 * draws.between(1, kMostBytes / 16)};
-    send.offset = kernels::kGuardBytes + 16 * draws.below((kSources - send.bytes) / 16 + 1);
+    send.offset = kGuardBytes + 16 * draws.below((kSources - send.bytes) / 16 + 1);
     send.at = place(send);
-    send.thread = static_cast<std::uint16_t>(draws.below(kernels::kProgramThreads));
+    send.thread = static_cast<std::uint16_t>(draws.below(kProgramThreads));
     rounds.first.push_back(send);
   }
   for (const Send& came : rounds.first) {
@@ -177,4 +176,4 @@ const Register kSizes{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

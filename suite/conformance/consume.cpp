@@ -3,7 +3,7 @@
 #include "suite/conformance/consumed_tile.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A base offset says that the swizzle pattern starts off its boundary. The pattern that TMA writes
@@ -279,4 +279,4 @@ const Register kRandom{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // The builders of consumed tiles.
 #include "suite/conformance/consumed_tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Draws from one seed.
@@ -66,4 +66,4 @@ TileConsume random_consumed(std::uint64_t seed) {
   return op;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

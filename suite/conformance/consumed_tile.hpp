@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include "kernels/ops/tile_consume.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline constexpr std::array<MmaType, kMmaTypes> kEveryMmaType{
     MmaType::f16,  MmaType::bf16, MmaType::tf32, MmaType::e4m3,
@@ -37,4 +36,4 @@ constexpr std::uint32_t n_of_span(Swizzle swizzle) {
 /// of `seed` alone.
 TileConsume random_consumed(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

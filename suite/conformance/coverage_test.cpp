@@ -11,7 +11,7 @@
 
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 RunContext nightly(const Case& which) {
@@ -187,4 +187,4 @@ TEST(Coverage, SeedAndBaseMakeNoOtherRow) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 #include "suite/conformance/mismatch.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // The right announcement, in every order of announcing, arriving and issuing: the control of the
@@ -363,4 +363,4 @@ const Register kZero{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

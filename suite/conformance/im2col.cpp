@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Pixels of the bounding box along W, H or D.
@@ -130,4 +130,4 @@ TileStore random_im2col_store(std::uint64_t seed) {
   return store;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

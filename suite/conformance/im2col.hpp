@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "suite/conformance/store.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// A load of `pixels` pixels of `channels` channels from the first of a tensor of `extent`: C, W, H
 /// and D as far as there are, N. The bounding box is the image.
@@ -32,4 +31,4 @@ TileLoad random_im2col(std::uint64_t seed);
 /// `seed` alone.
 TileStore random_im2col_store(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::array<Interleave, 2> kInterleaves{Interleave::b16, Interleave::b32};
@@ -117,4 +117,4 @@ TileStore random_interleaved_store(std::uint64_t seed) {
   return store;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

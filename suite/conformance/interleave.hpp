@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "suite/conformance/store.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// A load within a tensor of rank 3 to 5: W in units, H and D as far as there are, slices of
 /// channels, N. The box asks for two slices, and gets one.
@@ -33,4 +32,4 @@ TileLoad random_interleaved_load(std::uint64_t seed);
 /// A legal store by such a map, from 1 to 3 boxes; a function of `seed` alone.
 TileStore random_interleaved_store(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 #include "suite/conformance/atom_read.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Whole swizzle atoms of a row-major matrix by one copy of rank 3: every swizzle width and element
@@ -188,4 +188,4 @@ const Register kUnsplit{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Bulk loads of each type, kind of memory and cache hint.
@@ -77,4 +77,4 @@ const Register kSizes{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "suite/conformance/multicast_row.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // All positions of a filter of 3 along each dimension, `dilation` apart.
@@ -155,4 +155,4 @@ const Register kSwizzle{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // 16 bytes wide and two high everywhere but along `dimension`.
@@ -261,4 +261,4 @@ const Register kSource{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

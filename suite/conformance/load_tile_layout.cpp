@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Tensors that start on any 16 bytes, also off the 128 and 1024 bytes on which swizzle patterns
@@ -254,4 +254,4 @@ const Register kSwizzleFewRows{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

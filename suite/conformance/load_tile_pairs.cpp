@@ -6,7 +6,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // The properties, and how many values each has.
@@ -198,4 +198,4 @@ const Register kPairs{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::uint16_t only(std::uint32_t cta) { return static_cast<std::uint16_t>(1U << cta); }
@@ -159,7 +159,7 @@ class Writer {
       program_.regions[0] = own;
     }
     const std::size_t number = program_.maps.size();
-    const auto first = change_.zeroed ? kernels::kZeroed : kernels::kEncoded;
+    const auto first = change_.zeroed ? kZeroed : kEncoded;
     program_.maps.push_back({.spec = box.map,
                              .region = static_cast<std::uint8_t>(program_.regions.size() - 1),
                              .from = number == 0 ? first : static_cast<std::uint8_t>(number - 1)});
@@ -174,12 +174,12 @@ class Writer {
          .thread = change_.thread,
          .map = map,
          .scope = change_.scope,
-         .in_place = change_.in_place && program_.maps[map].from != kernels::kZeroed});
+         .in_place = change_.in_place && program_.maps[map].from != kZeroed});
     sync();
   }
 
   std::uint32_t offset_of(const TileLoad& box) const {
-    return kernels::kGuardBytes + box.destination_offset;
+    return kGuardBytes + box.destination_offset;
   }
 
   void load(std::uint8_t map) {
@@ -187,10 +187,7 @@ class Writer {
     if (map > 0) add({.verb = Verb::poison, .bytes = program_.window});
     add({.verb = Verb::arrive_expect_tx, .bytes = tile_bytes(box.map)});
     add({.verb = Verb::load, .map = map, .hint = box.hint, .offset = offset_of(box), .at = box.at});
-    add({.verb = Verb::wait,
-         .parity = kernels::kCurrentPhase,
-         .stops = true,
-         .ns = kernels::kMustCompleteNs});
+    add({.verb = Verb::wait, .parity = kCurrentPhase, .stops = true, .ns = kMustCompleteNs});
     add({.verb = Verb::snapshot});
   }
 
@@ -258,8 +255,8 @@ MapChange random_change(std::uint64_t seed) {
   }
   change.scope = static_cast<Scope>(change.ctas == 1 ? draws.below(4) : draws.between(1, 3));
   change.changer = draws.below(change.ctas);
-  change.thread = static_cast<std::uint16_t>(draws.below(kernels::kProgramThreads));
+  change.thread = static_cast<std::uint16_t>(draws.below(kProgramThreads));
   return change;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

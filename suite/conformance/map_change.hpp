@@ -6,9 +6,8 @@
 
 #include "kernels/ops/program/program.hpp"
 #include "suite/conformance/tile.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Boxes that all CTAs of a cluster load, one after the other, by the map at one place of global
 /// memory. Before each box but the first, one CTA makes it the map of that box; then each CTA
@@ -41,4 +40,4 @@ std::vector<TileLoad> generations(DataType type, std::uint32_t rank, std::uint32
 /// `seed` alone.
 MapChange random_change(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

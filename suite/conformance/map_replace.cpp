@@ -3,7 +3,7 @@
 #include "suite/conformance/map_change.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Maps of which every field is written into zeros, with strides up to the longest.
@@ -13,7 +13,7 @@ std::vector<Op> all_rows(const RunContext& context) {
     rows.emplace_back(program_of({.boxes = {box}, .zeroed = true, .stores = stores, .thread = 64}));
   };
   for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank)
-    for (std::uint32_t type = 0; type < kernels::kDataTypes; ++type) {
+    for (std::uint32_t type = 0; type < kDataTypes; ++type) {
       if (context.level == Level::quick && (type + rank) % 2 == 1) continue;
       add(full_map(static_cast<DataType>(type), rank), false);
       if (type < 4) add(tile_of_rank(static_cast<DataType>(type), rank), true);
@@ -125,4 +125,4 @@ const Register kScope{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 std::vector<TileLoad> mismatch_boxes() {
   TileLoad swizzled = tile(DataType::bf16, {192, 21}, {64, 16}, {64, 3});  // 2 KiB
@@ -30,4 +30,4 @@ ExpectTx announce(const TileLoad& load, std::uint32_t announced) {
 
 ExpectTx announce_exactly(const TileLoad& load) { return announce(load, tile_bytes(load.map)); }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "kernels/ops/barriers.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Boxes that credit in different ways, 256 bytes to 8 KiB: rank 1 to 3, swizzled, over an edge of
 /// the tensor and wholly outside it, where fill is credited, too.
@@ -19,4 +18,4 @@ ExpectTx announce(const TileLoad& load, std::uint32_t announced);
 /// The same with all its bytes announced.
 ExpectTx announce_exactly(const TileLoad& load);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "suite/conformance/stage_ring.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileLoad swizzled(DataType type, Swizzle swizzle, std::uint32_t phase) {
@@ -384,4 +384,4 @@ const Register kUnmasked{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 MulticastLoad multicast(const TileLoad& load, std::uint32_t size, std::uint32_t mask,
                         std::uint32_t issuer) {
@@ -43,4 +43,4 @@ MulticastLoad random_multicast(std::uint64_t seed) {
   return drawn;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

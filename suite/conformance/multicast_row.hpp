@@ -6,9 +6,8 @@
 
 #include "kernels/ops/barriers.hpp"
 #include "suite/case.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// `load` multicast in a cluster of `size` blocks along x.
 MulticastLoad multicast(const TileLoad& load, std::uint32_t size, std::uint32_t mask,
@@ -24,4 +23,4 @@ std::vector<Op> all_masks_and_issuers(std::uint32_t size);
 /// slices; a function of `seed` alone.
 MulticastLoad random_multicast(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

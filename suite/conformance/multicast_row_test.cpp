@@ -8,7 +8,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TEST(MulticastRow, AllMasksAndIssuersOfFourBlocksAreSixty) {
@@ -54,4 +54,4 @@ TEST(MulticastRow, EveryRowOfTheCatalogueStaysSmall) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

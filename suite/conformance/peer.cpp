@@ -7,7 +7,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::vector<TileLoad> boxes(const RunContext& context) {
@@ -95,4 +95,4 @@ const Register kStore{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/conformance/bulk.hpp"
 #include "suite/conformance/im2col.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 using BoxAt = std::array<std::int32_t, kMaxRank>;
@@ -39,13 +39,13 @@ Program prefetched(const TileLoad& load, const std::vector<BoxAt>& boxes) {
 
 // The box is prefetched, stored over, and loaded.
 Program restored(const TileLoad& load) {
-  const std::uint32_t offset = kernels::kGuardBytes + load.destination_offset;
+  const std::uint32_t offset = kGuardBytes + load.destination_offset;
   Program program = program_of(load);
   program.what =
       fmt::format("a box of rank {} that is prefetched, stored over and loaded", load.map.rank);
   program.steps = {{.verb = Verb::init},
                    prefetch_of(load, load.at, 0),
-                   {.verb = Verb::delay, .ns = kernels::kLandNs},
+                   {.verb = Verb::delay, .ns = kLandNs},
                    {.verb = Verb::fill, .offset = offset, .bytes = tile_span(load.map)},
                    {.verb = Verb::store, .offset = offset, .at = load.at},
                    {.verb = Verb::commit},
@@ -53,7 +53,7 @@ Program restored(const TileLoad& load) {
                    {.verb = Verb::poison, .bytes = program.window},
                    {.verb = Verb::arrive_expect_tx, .bytes = tile_bytes(load.map)},
                    {.verb = Verb::load, .hint = load.hint, .offset = offset, .at = load.at},
-                   {.verb = Verb::wait, .stops = true, .ns = kernels::kMustCompleteNs},
+                   {.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs},
                    {.verb = Verb::snapshot}};
   return program;
 }
@@ -151,4 +151,4 @@ const Register kStored{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -19,7 +19,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint8_t kSource = 0, kTarget = 1;  // maps, and their regions
@@ -56,13 +56,12 @@ class Composer {
     slot_bytes_ = std::max(tile_span(source()), tile_span(target()));
     slot_bytes_ = (slot_bytes_ + 1023) / 1024 * 1024;
     program_.cluster = {ctas, 1, 1};
-    program_.window = 2 * kernels::kGuardBytes + slots_ * slot_bytes_ + kAsyncBytes;
+    program_.window = 2 * kGuardBytes + slots_ * slot_bytes_ + kAsyncBytes;
     program_.barriers = draws_.between(1, 3);
     program_.what = fmt::format("drawn from {:#x}", seed);
     groups_.resize(ctas);
-    threads_[0] = draws_.below(kernels::kProgramThreads);
-    threads_[1] =
-        (threads_[0] + 1 + draws_.below(kernels::kProgramThreads - 1)) % kernels::kProgramThreads;
+    threads_[0] = draws_.below(kProgramThreads);
+    threads_[1] = (threads_[0] + 1 + draws_.below(kProgramThreads - 1)) % kProgramThreads;
   }
 
   Program compose() {
@@ -80,9 +79,7 @@ class Composer {
   const TensorMapSpec& target() const { return program_.maps[kTarget].spec; }
   std::uint32_t ctas() const { return ctas_of(program_); }
   Mask all() const { return all_ctas(program_); }
-  std::uint32_t offset_of(std::uint32_t slot) const {
-    return kernels::kGuardBytes + slot * slot_bytes_;
-  }
+  std::uint32_t offset_of(std::uint32_t slot) const { return kGuardBytes + slot * slot_bytes_; }
 
   void take_maps(std::uint64_t seed) {
     TileLoad load = seed % 4 == 0   ? random_bulk_load(seed)
@@ -106,9 +103,7 @@ class Composer {
   bool coin() { return draws_.below(2) == 0; }
   Mask some_ctas() { return static_cast<Mask>(draws_.between(1, all())); }
   std::uint8_t some_barrier() { return static_cast<std::uint8_t>(draws_.below(program_.barriers)); }
-  std::uint16_t some_thread() {
-    return static_cast<std::uint16_t>(draws_.below(kernels::kProgramThreads));
-  }
+  std::uint16_t some_thread() { return static_cast<std::uint16_t>(draws_.below(kProgramThreads)); }
 
   void sync() {
     if (ctas() > 1) add({.verb = Verb::cluster_sync, .ctas = all()});
@@ -260,8 +255,8 @@ class Composer {
 
   void make_map() {
     if (source().bulk || source().im2col || program_.maps.size() > kMade) return;
-    program_.maps.push_back({.spec = source(), .region = kSource, .from = kernels::kZeroed});
-    program_.maps[kMade].spec.l2_promotion = kernels::L2Promotion::none;
+    program_.maps.push_back({.spec = source(), .region = kSource, .from = kZeroed});
+    program_.maps[kMade].spec.l2_promotion = L2Promotion::none;
     Step step{.verb = Verb::replace,
               .ctas = static_cast<Mask>(1U << draws_.below(ctas())),
               .thread = some_thread(),
@@ -337,7 +332,7 @@ class Composer {
       step.ctas = static_cast<Mask>(some_ctas() & others);
       if (step.ctas == 0 || !commutes(step.reduction, step.type))
         step.ctas = static_cast<Mask>(1U << std::countr_zero(others));
-      step.count = std::min(draws_.between(1, 64), kernels::kProgramThreads - step.thread);
+      step.count = std::min(draws_.between(1, 64), kProgramThreads - step.thread);
     }
     const std::uint32_t bytes = async_bytes(step), places = kAsyncBytes / bytes;
     step.at[0] = static_cast<std::int32_t>(offset_of(slots_) + bytes * draws_.below(places));
@@ -376,7 +371,7 @@ class Composer {
       add({.verb = Verb::test,
            .ctas = phase.ctas,
            .barrier = phase.barrier,
-           .parity = kernels::kCurrentPhase});
+           .parity = kCurrentPhase});
     arrive_but_one(phase.barrier, phase.ctas, from_others);
     add(split ? rest : last);
     if (!issued_first) program_.steps.insert(program_.steps.end(), loads.begin(), loads.end());
@@ -388,9 +383,9 @@ class Composer {
     add({.verb = Verb::wait,
          .ctas = phase.ctas,
          .barrier = phase.barrier,
-         .parity = kernels::kCurrentPhase,
+         .parity = kCurrentPhase,
          .stops = true,
-         .ns = kernels::kMustCompleteNs});
+         .ns = kMustCompleteNs});
     if (snapshots_ < kMostSnapshots && coin()) {
       ++snapshots_;
       add({.verb = Verb::snapshot, .ctas = phase.ctas});
@@ -413,7 +408,7 @@ class Composer {
       --counts_[barrier];
     }
     arrive_but_one(barrier, among, from_others);
-    add({.verb = Verb::test, .ctas = among, .barrier = barrier, .parity = kernels::kCurrentPhase});
+    add({.verb = Verb::test, .ctas = among, .barrier = barrier, .parity = kCurrentPhase});
     add({.verb = Verb::arrive_expect_tx,
          .ctas = among,
          .thread = some_thread(),
@@ -480,7 +475,7 @@ class Composer {
     });
     const bool unknown = source().fill == Fill::nan;  // which NaN
     if (flying || unknown || stored_ == kBoxes) return;
-    const auto reduction = static_cast<Reduction>(draws_.below(kernels::kReductions));
+    const auto reduction = static_cast<Reduction>(draws_.below(kReductions));
     const bool whole = is_floating(target().type) || !reduces(reduction, target().type);
     last_storer_ = static_cast<std::uint16_t>(threads_[i]);
     add({.verb = Verb::store,
@@ -543,7 +538,7 @@ class Composer {
       return add({.verb = Verb::delay,
                   .ctas = some_ctas(),
                   .thread = some_thread(),
-                  .ns = coin() ? 500U : kernels::kLandNs});
+                  .ns = coin() ? 500U : kLandNs});
     const std::uint64_t words = program_.regions[kSource].bytes / 8;
     add({.verb = Verb::look,
          .ctas = some_ctas(),
@@ -584,4 +579,4 @@ const Register kRandom{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

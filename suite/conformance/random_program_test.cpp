@@ -13,7 +13,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSeeds = 2000;
@@ -30,7 +30,7 @@ TEST(RandomProgram, IsPredictedAndPassesOnTheVirtualDevice) {
     Program program = random_program(splitmix64(seed));
     program.payload.seed = seed;
     ASSERT_EQ(unsound(program), "");
-    const Program checked = kernels::with_checks(program);
+    const Program checked = with_checks(program);
     ProgramExpectation expected;
     ASSERT_NO_THROW(expected = predict(checked)) << program_json(program);
     const RunResult result = device->run_programs({&checked, 1}).front();
@@ -59,7 +59,7 @@ TEST(RandomProgram, HasEveryVerbOfItsMoves) {
 TEST(RandomProgram, LeavesFewObservationsOpen) {
   std::size_t observed = 0, open = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Program program = kernels::with_checks(random_program(splitmix64(seed)));
+    const Program program = with_checks(random_program(splitmix64(seed)));
     const ProgramExpectation expected = predict(program);
     for (std::size_t i = 0; i < program.steps.size(); ++i)
       for (std::uint32_t cta = 0; cta < ctas_of(program); ++cta) {
@@ -73,4 +73,4 @@ TEST(RandomProgram, LeavesFewObservationsOpen) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

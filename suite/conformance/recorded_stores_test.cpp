@@ -5,7 +5,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A box of 16 x 5 bytes at (0, 1) of a tensor of 16 x 8.
@@ -82,4 +82,4 @@ TEST(RecordedStores, WhatAnotherThreadFound) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 struct ReducedType {
@@ -191,4 +191,4 @@ const Register kTileSwizzle{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

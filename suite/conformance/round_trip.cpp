@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 
 TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
                      const std::vector<std::uint32_t>& box, Swizzle swizzle) {
@@ -34,4 +34,4 @@ TileRoundTrip in_place(const TensorMapSpec& map) {
   return trip;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

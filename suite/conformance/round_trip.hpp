@@ -6,9 +6,8 @@
 
 #include "kernels/ops/tile_store.hpp"
 #include "suite/conformance/tile.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// A map of a tensor whose rows are padded to 16 bytes and whose outer strides are packed. `extent`
 /// and `box` have one entry a dimension.
@@ -25,4 +24,4 @@ TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to)
 /// The tensor of `map` back into its own memory.
 TileRoundTrip in_place(const TensorMapSpec& map);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

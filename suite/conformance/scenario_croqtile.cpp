@@ -4,7 +4,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kTokens = 120, kWidth = 128;  // rows and columns of all experts
@@ -253,4 +253,4 @@ const Register kZfill{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

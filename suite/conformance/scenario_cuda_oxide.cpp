@@ -4,7 +4,7 @@
 #include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Every destination on 128 bytes is a legal one.
@@ -148,4 +148,4 @@ const Register kRanks{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/round_trip.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileRoundTrip counted(TileRoundTrip trip) {
@@ -80,4 +80,4 @@ const Register kAddOne{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 #include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/stage_ring.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // `groups` groups of `bytes` in a row of the matrix; dimension 2 walks from group to group.
@@ -169,4 +169,4 @@ const Register kStoreGroup{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // The article's loop: a barrier of all 256 threads, initialised once; each step the leader issues
@@ -72,4 +72,4 @@ const Register kTile{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

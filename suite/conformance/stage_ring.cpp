@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::uint32_t stage_bytes(const StageRing& ring) {
@@ -36,20 +36,19 @@ void append_load(Program& program, const StageRing& ring, std::uint32_t block) {
                            .barrier = empty,
                            .parity = released,
                            .stops = true,
-                           .ns = kernels::kMustCompleteNs});
+                           .ns = kMustCompleteNs});
   program.steps.push_back({.verb = Verb::arrive_expect_tx,
                            .ctas = all,
                            .barrier = full,
                            .bytes = tile_bytes(ring.map) * ring.ctas});
   for (std::uint32_t cta = 0; cta < ring.ctas; ++cta)
-    program.steps.push_back(
-        {.verb = Verb::load,
-         .ctas = static_cast<std::uint16_t>(1U << cta),
-         .barrier = full,
-         .mask = static_cast<std::uint16_t>(ring.ctas > 1 ? all : 0),
-         .offset = kernels::kGuardBytes + (full * ring.ctas + cta) * stage_bytes(ring),
-         .at = {static_cast<std::int32_t>(block * ring.map.box[0]),
-                static_cast<std::int32_t>(cta * ring.map.box[1])}});
+    program.steps.push_back({.verb = Verb::load,
+                             .ctas = static_cast<std::uint16_t>(1U << cta),
+                             .barrier = full,
+                             .mask = static_cast<std::uint16_t>(ring.ctas > 1 ? all : 0),
+                             .offset = kGuardBytes + (full * ring.ctas + cta) * stage_bytes(ring),
+                             .at = {static_cast<std::int32_t>(block * ring.map.box[0]),
+                                    static_cast<std::int32_t>(cta * ring.map.box[1])}});
 }
 
 // Every consumer releases the stage in all CTAs, since all of them load into it. The last release
@@ -64,7 +63,7 @@ void append_consumption(Program& program, const StageRing& ring, std::uint32_t b
                            .barrier = full,
                            .parity = parity,
                            .stops = true,
-                           .ns = kernels::kMustCompleteNs});
+                           .ns = kMustCompleteNs});
   program.steps.push_back({.verb = Verb::snapshot, .ctas = all});
   for (std::uint32_t cta = 0; cta < ring.ctas; ++cta)
     for (std::uint32_t to = 0; to < ring.ctas; ++to) {
@@ -74,7 +73,7 @@ void append_consumption(Program& program, const StageRing& ring, std::uint32_t b
                                .ctas = static_cast<std::uint16_t>(1U << cta),
                                .thread = static_cast<std::uint16_t>(held_back),
                                .barrier = empty,
-                               .of = cta == to ? kernels::kOwnCta : static_cast<std::uint8_t>(to),
+                               .of = cta == to ? kOwnCta : static_cast<std::uint8_t>(to),
                                .count = consumers_of(ring, cta) - held_back});
     }
   program.steps.push_back({.verb = Verb::test, .ctas = all, .barrier = empty, .parity = parity});
@@ -84,11 +83,11 @@ void append_consumption(Program& program, const StageRing& ring, std::uint32_t b
 }  // namespace
 
 Program program_of(const StageRing& ring) {
-  const kernels::TileLoad tensor{.map = ring.map, .payload = {}};
+  const TileLoad tensor{.map = ring.map, .payload = {}};
   const std::uint16_t all = everybody(ring);
   Program program{
       .cluster = {ring.ctas, 1, 1},
-      .window = 2 * kernels::kGuardBytes + ring.stages * ring.ctas * stage_bytes(ring),
+      .window = 2 * kGuardBytes + ring.stages * ring.ctas * stage_bytes(ring),
       .barriers = 2 * ring.stages,
       .regions = {region_of(tensor)},
       .maps = {{.spec = ring.map}},
@@ -111,4 +110,4 @@ Program program_of(const StageRing& ring) {
   return program;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,9 +5,8 @@
 #include <cstdint>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// k-block b lies at element b * box[0] of dimension 0. Each CTA loads box[1] rows of it, the first
 /// CTA the first ones, and multicasts them to all. A stage is loaded when all consumers of all CTAs
@@ -24,4 +23,4 @@ struct StageRing {
 
 Program program_of(const StageRing& ring);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 
 TileStore store_of(const TileLoad& load) {
   TileStore store{.map = load.map, .at = load.at, .source_offset = load.destination_offset};
@@ -58,4 +58,4 @@ TileStore random_store(std::uint64_t seed) {
   return store;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,9 +5,8 @@
 
 #include "kernels/ops/tile_store.hpp"
 #include "suite/conformance/tile.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// The store that takes the way of `load` back: same map, box and shared offset. A negative
 /// coordinate becomes 0.
@@ -26,4 +25,4 @@ TileStore ragged_store(DataType type, std::uint32_t rank, std::uint32_t left);
 /// tensor's first element to just behind its last; a function of `seed` alone.
 TileStore random_store(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

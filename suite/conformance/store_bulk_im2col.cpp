@@ -5,7 +5,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Legal bulk stores and reductions drawn at random over all that they can vary.
@@ -67,4 +67,4 @@ const Register kIm2colRandom{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 #include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Boxes of every rank stored under every cache hint.
@@ -172,4 +172,4 @@ const Register kRank5{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileStore slow(std::uint32_t stores) {
@@ -176,4 +176,4 @@ const Register kReadReuse{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/store.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Tensors that start on any 16 bytes, and shared tiles that start on any 128.
@@ -329,4 +329,4 @@ const Register kWholeOutside{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/stress.hpp"
 #include "suite/case.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kHbmBytes = std::uint64_t{2} << 30;
@@ -216,4 +216,4 @@ const Register kReduce{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

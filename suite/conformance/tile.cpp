@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -185,4 +185,4 @@ TileLoad random_tile(std::uint64_t seed) {
   return load;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,9 +7,8 @@
 
 #include "kernels/ops/tile_load.hpp"
 #include "suite/case.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// One plain type for each element size.
 inline constexpr std::array<DataType, 4> kTypeOfEachSize{DataType::u8, DataType::u16, DataType::u32,
@@ -112,4 +111,4 @@ std::vector<TileLoad> far_boxes();
 /// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

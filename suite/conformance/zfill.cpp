@@ -2,7 +2,7 @@
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A box that hangs over every corner of the tensor, by one step in each dimension.
@@ -367,4 +367,4 @@ const Register kWhole{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

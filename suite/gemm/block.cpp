@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace tidemark::suite {
+namespace tidemark {
 
 void WrongElements::add(std::uint64_t at_row, std::uint64_t at_col, std::uint32_t expected_bits,
                         std::uint32_t actual_bits) {
@@ -75,4 +75,4 @@ Miscompare miscompare_of(const Gemm& gemm, const WrongElements& wrong, std::uint
                                    gemm.rows.count * gemm.cols.count));
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,9 +9,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 constexpr std::uint64_t element_bytes(GemmOutput output) {
   return output == GemmOutput::f32 ? 4 : 2;  // bf16 and f16
@@ -74,4 +73,4 @@ Miscompare miscompare_of(const Gemm& gemm, const WrongElements& wrong, std::uint
 /// The same with the usual text: first element, expected, actual.
 Miscompare miscompare_of(const Gemm& gemm, const WrongElements& wrong, std::uint32_t row_index);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/loops.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline constexpr std::uint64_t kColumnsInCache = 32;
 // What a core does in about a nanosecond, to say how many threads are worth their start.
@@ -49,13 +49,13 @@ inline double blended(const Gemm& gemm, double sum, std::uint64_t i, std::uint64
   return double{gemm.alpha} * sum + double{gemm.beta} * old_value(gemm, i, j);
 }
 
-struct Judged {
+struct JudgedElement {
   std::uint32_t expected = 0;  // bits
   bool right = false;
 };
 
 /// Has sums_of(i, j, sums) work out elements (i, j), (i, j + 1), ... of the block and
-/// judge(i, j, sum, actual bits) -> Judged hold each element against its sum, unless
+/// judge(i, j, sum, actual bits) -> JudgedElement hold each element against its sum, unless
 /// all_right(i, j, sums) says at once that none is wrong. `ns` is about what one element takes.
 template <class Sum, class SumsOf, class AllRight, class Judge>
 WrongElements check_all(const Gemm& gemm, const RunResult& result, std::uint64_t ns,
@@ -93,9 +93,9 @@ constexpr bool nobody_knows(std::uint64_t /*i*/, std::uint64_t /*j*/, std::span<
 }
 
 /// `value` is exact in fp32.
-inline Judged judge_exact(GemmOutput output, double value, std::uint32_t actual) {
+inline JudgedElement judge_exact(GemmOutput output, double value, std::uint32_t actual) {
   const std::uint32_t expected = element_of(output, static_cast<float>(value));
   return {expected, same_element(output, expected, actual)};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 struct Shape {
@@ -253,4 +253,4 @@ const Register kVote{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

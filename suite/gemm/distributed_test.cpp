@@ -16,7 +16,7 @@
 #include "suite/gemm/verify.hpp"
 #include "suite/testing/thread_transport.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Gemm product(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs) {
@@ -280,4 +280,4 @@ TEST(DistributedGemm, RankThatIsOneBitOffIsOutvoted) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

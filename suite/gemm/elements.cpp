@@ -16,7 +16,7 @@
 #include "suite/gemm/check_all.hpp"
 #include "suite/gemm/loops.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSampledBlocks = 16;
@@ -36,7 +36,7 @@ bool within(GemmOutput output, double expected, double actual, double bound) {
   return std::abs(actual - expected) <= bound;
 }
 
-Judged judge_near(GemmOutput output, double sum, double bound, std::uint32_t actual) {
+JudgedElement judge_near(GemmOutput output, double sum, double bound, std::uint32_t actual) {
   return {element_of(output, static_cast<float>(sum)),
           within(output, sum, element_value(output, actual), bound)};
 }
@@ -90,7 +90,7 @@ void check_part(const Gemm& gemm, const RunResult& result, const Gemm& part, Wro
       const std::uint64_t i = part.rows.first - gemm.rows.first + r;
       const std::uint64_t j = part.cols.first - gemm.cols.first + c;
       const std::uint32_t actual = element_bits(gemm, result, i, j);
-      const Judged judged =
+      const JudgedElement judged =
           is_exact(gemm) ? judge_exact(gemm.output, sums[c], actual)
                          : judge_near(gemm.output, sums[c],
                                       sum_error_bound(gemm.element, k, norm_a, norm_b[c]), actual);
@@ -220,4 +220,4 @@ std::vector<Miscompare> verify_samples(const Gemm& gemm, const RunResult& result
           wrong.count, kSampledBlocks, kSampledEdge, kSampledEdge))};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

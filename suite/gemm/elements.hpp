@@ -7,9 +7,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Whether every order of summation gives the same fp32: integers below 2^24 are exact in it, and
 /// with alpha and beta, multiples of a quarter up to 4, quarters that are no more in number. Of fp8
@@ -53,4 +52,4 @@ double sum_error_bound(GemmElement element, std::uint64_t k, double norm_a, doub
 /// k whose fp8 products a tensor core may sum up before they are added to fp32 sums.
 inline constexpr std::uint64_t kPromotedEvery = 128;
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

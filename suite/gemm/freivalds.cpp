@@ -14,7 +14,7 @@
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/loops.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr double kSumDeviations = 8;
@@ -202,4 +202,4 @@ std::vector<Miscompare> verify_freivalds(const Gemm& gemm, const RunResult& resu
                   element_text(gemm.output, furthest.actual), wrong_rows, gemm.rows.count))};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,9 +8,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Checks all of C with 8 vectors of random signs drawn from the seed.
 ///
@@ -36,4 +35,4 @@ namespace tidemark::suite {
 std::vector<Miscompare> verify_freivalds(const Gemm& gemm, const RunResult& result,
                                          std::uint32_t row_index);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Turns the timed samples of a matrix product into rates and milliseconds.
 
@@ -139,4 +139,4 @@ std::vector<GemmShape> timed_products(const RunContext& context) {
   return products;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

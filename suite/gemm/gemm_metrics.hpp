@@ -9,9 +9,8 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/case.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // What the speed of a matrix product is measured in.
 
@@ -64,4 +63,4 @@ std::string digest_note(const Gemm& gemm, const RunResult& last);
 /// The product that the user gave; without one, squares by device and level. All in bf16.
 std::vector<GemmShape> timed_products(const RunContext& context);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Measurement two_samples() {
@@ -119,4 +119,4 @@ TEST(GemmMetrics, SampleThatTookNoTimeIsAnError) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGroup = 16;  // rows that keep a block's edge on an edge of a tile's atoms
@@ -125,4 +125,4 @@ Gemm distributed_gemm(Gemm whole, const RunContext& context) {
   return share;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

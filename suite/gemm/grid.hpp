@@ -8,9 +8,8 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/product.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// The grid of `ranks` ranks over which the fewest bytes are received for C m x n; of two equal
 /// ones the one with more columns. K multiplies every grid's bytes alike and decides nothing.
@@ -50,4 +49,4 @@ Gemm voted_gemm(Gemm whole, const RunContext& context);
 /// the user gave.
 Gemm distributed_gemm(Gemm whole, const RunContext& context);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

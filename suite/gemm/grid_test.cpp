@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr GemmShape kShapes[] = {{1, 1, 1},       {1, 300, 7},   {300, 1, 7},     {5, 7, 1},
@@ -170,4 +170,4 @@ TEST(Grid, RankThatDoesNotExistIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

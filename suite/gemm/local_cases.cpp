@@ -3,7 +3,7 @@
 #include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/planted.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::vector<PlantedElement> first_of_a(std::uint64_t, std::uint64_t, std::uint64_t) {
@@ -296,4 +296,4 @@ const Register kSamples{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

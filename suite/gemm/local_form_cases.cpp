@@ -5,7 +5,7 @@
 #include "suite/case.hpp"
 #include "suite/gemm/gemm_metrics.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 struct Scalars {
@@ -454,4 +454,4 @@ const Register kTuned{{
 }};
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

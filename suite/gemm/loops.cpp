@@ -7,7 +7,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// A loop with it is compiled for several kinds of vectors, and runs with the widest of the CPU
@@ -286,4 +286,4 @@ TIDEMARK_WIDEST void spread_products(const RowsAtOnce& rows,
       squares[k] += static_cast<double>(row[k]) * static_cast<double>(row[k]);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

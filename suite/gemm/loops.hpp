@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "kernels/ops/gemm/gemm.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // The inner loops of the verification, which run over every element of products of 16384 cubed:
 // straight, without branches, on contiguous memory, so that a compiler makes vectors of them.
@@ -100,4 +99,4 @@ void in_parallel(std::uint64_t count, std::uint64_t work_ns, const Part& part) {
   }
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

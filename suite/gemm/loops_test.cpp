@@ -14,7 +14,7 @@
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Gemm inputs_of(GemmInputs inputs, GemmElement element) {
@@ -284,4 +284,4 @@ TEST(InParallel, VisitsNothingWhereThereIsNothing) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

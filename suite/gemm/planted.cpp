@@ -11,7 +11,7 @@
 #include "suite/gemm/check_all.hpp"
 #include "suite/gemm/elements.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Adds to a sum of integers what the planted elements are multiplied to, in IEEE 754 arithmetic.
 
@@ -57,7 +57,7 @@ std::uint32_t quiet_nan(GemmOutput output) {
   return output == GemmOutput::bf16 ? 0x7fc0 : 0x7e00;
 }
 
-Judged judge_nan(GemmOutput output, std::uint32_t actual) {
+JudgedElement judge_nan(GemmOutput output, std::uint32_t actual) {
   const std::uint32_t poison = output == GemmOutput::f32 ? 0xffffffffU : 0xffffU;
   return {quiet_nan(output), actual != poison && std::isnan(element_value(output, actual))};
 }
@@ -143,4 +143,4 @@ std::vector<Op> planted_rows(const RunContext& context, const std::vector<Plant>
   return rows;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

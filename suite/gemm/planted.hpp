@@ -8,9 +8,8 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/case.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Judges products of which some elements of A or B are NaN or infinite: who is touched by them, and
 // with which sign.
@@ -32,4 +31,4 @@ using Plant = std::vector<PlantedElement> (*)(std::uint64_t m, std::uint64_t n, 
 /// GPU larger ones, too, and every kernel of the ladder.
 std::vector<Op> planted_rows(const RunContext& context, const std::vector<Plant>& plants);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

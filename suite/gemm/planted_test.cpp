@@ -9,7 +9,7 @@
 #include "kernels/error.hpp"
 #include "suite/gemm/verify.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -140,4 +140,4 @@ TEST(VerifyPlanted, JudgesAmongExactIntegersOnly) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kTile = 256;  // rows of a panel that a tile of C needs together
@@ -84,7 +84,7 @@ double cross_network(const Shared& shared, std::array<Panel, kPanels>& panels, s
   if (mine == 0) return 0;
   const double busy_s =
       bytes_to_node(shared, rank) / gpus_beside(shared, rank) / shared.machine.network;
-  std::array<std::vector<Transfer>, kPanels> far;
+  std::array<std::vector<PanelTransfer>, kPanels> far;
   for (std::size_t i = 0; i < kPanels; ++i)
     for (const Chunk& chunk : panels[i])
       if (chunk.far) far[i].push_back({.cost_s = busy_s * (chunk.bytes / mine)});
@@ -104,7 +104,7 @@ std::array<std::vector<double>, kPanels> arrivals_of(const Shared& shared,
                                                      std::uint32_t rank, double& busy_s) {
   const double gpus = gpus_beside(shared, rank);
   const double from_peers = (gpus - 1) / gpus;  // of a far byte
-  std::array<std::vector<Transfer>, kPanels> line;
+  std::array<std::vector<PanelTransfer>, kPanels> line;
   for (std::size_t i = 0; i < kPanels; ++i) {
     std::stable_sort(panels[i].begin(), panels[i].end(),
                      [](const Chunk& one, const Chunk& two) { return one.at_s < two.at_s; });
@@ -196,9 +196,9 @@ PredictedTime predict_time(const GemmShape& shape, std::uint32_t ranks,
   return slowest;
 }
 
-void share_line(std::span<Transfer> left, std::span<Transfer> right) {
+void share_line(std::span<PanelTransfer> left, std::span<PanelTransfer> right) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
-  const std::array<std::span<Transfer>, 2> queues = {left, right};
+  const std::array<std::span<PanelTransfer>, 2> queues = {left, right};
   std::array<std::size_t, 2> at = {0, 0};
   std::array<double, 2> rest = {0, 0};  // of the transfer that each queue is at
   for (std::size_t i = 0; i < 2; ++i) rest[i] = queues[i].empty() ? 0 : queues[i][0].cost_s;
@@ -252,4 +252,4 @@ double multiplied_s(std::vector<ReadyRows> a, std::vector<ReadyRows> b, double p
   return done_s;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

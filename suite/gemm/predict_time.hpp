@@ -9,9 +9,8 @@
 
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/gemm/grid.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// What one GPU reaches. All rates are above 0 and may be infinite.
 struct PredictedMachine {
@@ -58,7 +57,7 @@ PredictedTime predict_time(const GemmShape& shape, std::uint32_t ranks,
                            const PredictedMachine& machine);
 
 /// A chunk on its way over a link or a network.
-struct Transfer {
+struct PanelTransfer {
   double ready_s = 0;  // it can start
   double cost_s = 0;   // it takes, where nothing else travels
   double done_s = 0;
@@ -66,7 +65,7 @@ struct Transfer {
 
 /// Sets `done_s` of two queues, each sorted by `ready_s` and served in order: at half the rate
 /// while the other one has a transfer that is ready, else at the whole rate.
-void share_line(std::span<Transfer> left, std::span<Transfer> right);
+void share_line(std::span<PanelTransfer> left, std::span<PanelTransfer> right);
 
 /// Rows of a panel that are there from `ready_s` on.
 struct ReadyRows {
@@ -78,4 +77,4 @@ struct ReadyRows {
 /// taken in the order in which both rows are there. 0 where there is none.
 double multiplied_s(std::vector<ReadyRows> a, std::vector<ReadyRows> b, double pair_s);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

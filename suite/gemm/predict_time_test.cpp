@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -154,7 +154,7 @@ TEST(PredictTime, ShapesThatDoNotDivideHaveATimeToo) {
 TEST(PredictTime, NoRanksAreAnError) { EXPECT_THROW(predict_time(kLarge, 0, kH200), Error); }
 
 TEST(ShareLine, TwoQueuesHalveItAndOneHasAllOfIt) {
-  std::vector<Transfer> left = {{.cost_s = 1}}, right = {{.cost_s = 1}, {.cost_s = 2}};
+  std::vector<PanelTransfer> left = {{.cost_s = 1}}, right = {{.cost_s = 1}, {.cost_s = 2}};
   share_line(left, right);
   EXPECT_DOUBLE_EQ(left[0].done_s, 2);
   EXPECT_DOUBLE_EQ(right[0].done_s, 2);
@@ -162,7 +162,8 @@ TEST(ShareLine, TwoQueuesHalveItAndOneHasAllOfIt) {
 }
 
 TEST(ShareLine, IsIdleUntilSomethingIsReady) {
-  std::vector<Transfer> left = {{.ready_s = 3, .cost_s = 2}}, right = {{.ready_s = 4, .cost_s = 1}};
+  std::vector<PanelTransfer> left = {{.ready_s = 3, .cost_s = 2}},
+                             right = {{.ready_s = 4, .cost_s = 1}};
   share_line(left, right);
   // Alone for 1 s, then both have 1 s left.
   EXPECT_DOUBLE_EQ(left[0].done_s, 6);
@@ -170,7 +171,7 @@ TEST(ShareLine, IsIdleUntilSomethingIsReady) {
 }
 
 TEST(ShareLine, WhatCostsNothingIsThereAtOnce) {
-  std::vector<Transfer> left = {{.cost_s = 0}, {.ready_s = 1, .cost_s = 0}}, right;
+  std::vector<PanelTransfer> left = {{.cost_s = 0}, {.ready_s = 1, .cost_s = 0}}, right;
   share_line(left, right);
   EXPECT_EQ(left[0].done_s, 0);
   EXPECT_EQ(left[1].done_s, 1);
@@ -185,4 +186,4 @@ TEST(MultipliedS, TakesWhatIsThereAndWaitsForTheRest) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

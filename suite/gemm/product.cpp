@@ -5,7 +5,7 @@
 
 #include "suite/gemm/grid.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr double kMeasureSeconds = 30;
@@ -64,4 +64,4 @@ double patience_s(const GemmShape& shape, std::uint32_t ranks, DeviceKind device
   return operations * (timing.warmups + timing.samples) / speed.slow + operations / speed.reference;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,9 +5,8 @@
 
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Ranks in row-major order: rank r stands in grid row r / cols, grid column r % cols.
 struct Grid {
@@ -48,4 +47,4 @@ Timing timing_of(const GemmShape& shape, std::uint32_t ranks, DeviceKind device)
 /// given up: tenfold what a slow device of this kind needs.
 double patience_s(const GemmShape& shape, std::uint32_t ranks, DeviceKind device);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGi = std::uint64_t{1} << 30;
@@ -71,4 +71,4 @@ TEST(PatienceOf, OutlastsWhatIsTimedAndTheReferenceEngine) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -19,7 +19,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/planted.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Chooses the strictest check of a product that its size allows.
 
@@ -347,4 +347,4 @@ std::vector<Miscompare> verify_vote(const Gemm& gemm, const RunResult& result,
   return found;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,9 +7,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Judges one rank's block of a product: is every element written, nothing else touched, and each
 // number right?
@@ -45,4 +44,4 @@ std::vector<Miscompare> verify_against(const Gemm& gemm, const RunResult& result
 std::vector<Miscompare> verify_vote(const Gemm& gemm, const RunResult& result,
                                     std::uint32_t row_index);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/error.hpp"
 #include "suite/testing/tampered_product.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// Hands back what it is told, whatever it is asked.
@@ -136,4 +136,4 @@ TEST(VerifyWithDevice, AsksTheDeviceForNothingThatTheHostComputes) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/verify.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Gemm product(GemmElement element, GemmInputs inputs, std::uint64_t k) {
@@ -137,4 +137,4 @@ TEST(IsExact, CountsAlphaAndBetaTimesDigits) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/verify.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// Rows 16 to 19 and columns 40 to 44 of a larger C: in fp32 rows of 20 bytes, 32 apart.
@@ -79,4 +79,4 @@ TEST(VerifyPadding, FindsPaddingThatWasNotHandedBack) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "suite/gemm/freivalds.hpp"
 #include "suite/testing/tampered_product.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TEST(VerifySamples, LooksAtAllFourCorners) {
@@ -153,4 +153,4 @@ TEST(VerifyFreivalds, NeverAcceptsWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "suite/testing/tampered_product.hpp"
 #include "suite/testing/thread_transport.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TEST(VerifyGemm, AcceptsRightProducts) {
@@ -318,4 +318,4 @@ TEST(Vote, OneRankAloneHasNobodyToDifferFrom) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "suite/oracle/place.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kChunk = 16;
@@ -224,4 +224,4 @@ Miscompare wrong_size(std::string_view what, std::string_view region, std::size_
                               expected, actual)};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,9 +11,8 @@
 #include "kernels/ops/tile_load.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -48,4 +47,4 @@ void compare_window(std::span<const TileLoad> tiles, Expectation expected,
 void compare_source(const Expectation& expected, const RunResult& result, std::uint32_t row,
                     std::vector<Miscompare>& found);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

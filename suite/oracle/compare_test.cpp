@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 TileLoad small_load() {
@@ -243,4 +243,4 @@ TEST(Compare, KnowsNansOfEachWidthFromInfinities) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Two boxes of 32 x 2 bytes at (16, 1) and (16, 3), rows 80 bytes apart.
@@ -184,4 +184,4 @@ TEST(CompareTileStore, NeverLooksAtWhatABystanderSaw) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

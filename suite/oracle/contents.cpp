@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "suite/oracle/place.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Fills regions for the oracle.
 
@@ -28,7 +28,7 @@ const Poison& poison_of(bool inverted) {
   return inverted ? flipped : plain;
 }
 
-std::vector<std::uint8_t> contents(const Program& program, const kernels::Region& region) {
+std::vector<std::uint8_t> contents(const Program& program, const Region& region) {
   std::vector<std::uint8_t> bytes(region.bytes);
   if (region.poison) {
     const Poison& poison = poison_of(program.payload.inverted);
@@ -86,4 +86,4 @@ void add_to_tile(const TileLoad& tile, const Step& add, std::vector<std::uint8_t
   }
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

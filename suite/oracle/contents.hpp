@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // What memory holds before a program changes it.
 
@@ -18,7 +17,7 @@ using Poison = std::array<std::uint8_t, kPoisonPeriod>;
 const Poison& poison_of(bool inverted);
 
 /// The bytes of a region of `program` as it is filled.
-std::vector<std::uint8_t> contents(const Program& program, const kernels::Region& region);
+std::vector<std::uint8_t> contents(const Program& program, const Region& region);
 
 // What ordinary accesses of threads make of a tile.
 
@@ -26,4 +25,4 @@ std::vector<std::uint8_t> contents(const Program& program, const kernels::Region
 /// rounded.
 void add_to_tile(const TileLoad& tile, const Step& add, std::vector<std::uint8_t>& window);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/ops/tile_store.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Two tiles of 8 x 4 elements, 32-byte rows, through one stage.
@@ -133,4 +133,4 @@ TEST(ThreadWork, RefusesToCopyWhatAStoreMayStillWrite) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

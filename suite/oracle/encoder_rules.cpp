@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 using Spec = const TensorMapSpec&;
@@ -106,4 +106,4 @@ void refuse_illegal_map(const TensorMapSpec& map, std::string_view place) {
   }
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

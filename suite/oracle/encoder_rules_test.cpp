@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 std::string refusal(const TensorMapSpec& map) {
@@ -120,4 +120,4 @@ TEST(EncoderRules, LetBulkMapsThrough) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

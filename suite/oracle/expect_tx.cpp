@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Finds what a mismatch came to in the trace of its program, and says it in words.
 
@@ -129,4 +129,4 @@ std::vector<std::string> EarlyCompletions::notes() const {
   return notes;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,9 +8,8 @@
 
 #include "kernels/device.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // What a program of a mismatched announcement was seen to do, in the words of the mismatch.
 
@@ -54,4 +53,4 @@ class EarlyCompletions {
   std::map<std::uint32_t, std::map<std::uint64_t, Count>> boxes_;  // tile bytes, announced bytes
 };
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

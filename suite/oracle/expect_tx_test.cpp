@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// A box of 128 x 64 bytes, 8192 in all.
@@ -124,4 +124,4 @@ TEST(EarlyCompletions, LeavesOutWhatIsCertain) {
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

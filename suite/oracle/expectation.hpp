@@ -8,9 +8,8 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/barriers.hpp"
 #include "kernels/ops/peer_tile.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// How a byte of a destination is compared.
 enum class Compare : std::uint8_t {
@@ -52,4 +51,4 @@ void refuse_undocumented(const TileLoad& load);
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // The window of each test: guard 1024, tile 512, guard 1024.
@@ -153,4 +153,4 @@ TEST(MulticastCompare, AByteOfOneSliceIsToldOnceAndAsAByteOfTheBox) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // Predicts and compares copies between neighbours.
 #include "suite/oracle/peer_tile.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Adds `words` to what is said of wrong bytes.
@@ -52,4 +52,4 @@ std::vector<Miscompare> compare(const PeerTile& op, const PeerExpectation& expec
   return found;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -4,9 +4,8 @@
 
 #include "kernels/ops/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 struct PeerExpectation {
   ProgramExpectation copy;    // by this rank, on the memory of the next
@@ -22,4 +21,4 @@ PeerExpectation predict(const PeerTile& op);
 std::vector<Miscompare> compare(const PeerTile& op, const PeerExpectation& expected,
                                 const RunResult& result, std::uint32_t row);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "suite/oracle/peer_tile.hpp"
 #include "suite/testing/thread_transport.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 PeerTile small_row(PeerWay way, std::uint32_t rank, std::uint32_t ranks) {
@@ -134,4 +134,4 @@ TEST(PeerTile, ANeighbourThatDoesNotComeIsLateInOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

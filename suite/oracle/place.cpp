@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Looks places up in the swizzle tables of the PTX ISA and walks back through the box to the
 // tensor.
@@ -276,7 +276,7 @@ bool lies_apart(const TensorMapSpec& map) {
 
 }  // namespace
 
-std::vector<StoredChunk> stored_chunks(const StoreBox& box) {
+std::vector<StoredChunk> stored_chunks(const StoreTarget& box) {
   const TileLoad tile{
       .map = box.map, .at = box.at, .destination_offset = box.offset - kGuardBytes, .payload = {}};
   std::vector<StoredChunk> chunks;
@@ -289,7 +289,7 @@ std::vector<StoredChunk> stored_chunks(const StoreBox& box) {
   return chunks;
 }
 
-StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
+StorePlace store_place(const StoreTarget& box, std::uint64_t offset) {
   const TensorMapSpec& map = box.map;
   const std::uint32_t size = bytes_counted(map);
   for (const StoredChunk& chunk : stored_chunks(box)) {
@@ -314,7 +314,7 @@ StorePlace store_place(const StoreBox& box, std::uint64_t offset) {
   return place;
 }
 
-bool may_overlap(const TileLoad& load, const StoreBox& box) {
+bool may_overlap(const TileLoad& load, const StoreTarget& box) {
   const TensorMapSpec &from = load.map, &to = box.map;
   if (from.im2col || to.im2col || from.interleave != to.interleave || from.type != to.type ||
       from.rank != to.rank || from.extent != to.extent || from.stride != to.stride ||
@@ -327,4 +327,4 @@ bool may_overlap(const TileLoad& load, const StoreBox& box) {
   return true;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

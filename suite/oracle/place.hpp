@@ -9,9 +9,8 @@
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 // Which element of a tensor belongs at a place of the shared window: the pull-style half of the
 // tile-load oracle, used to predict and to explain.
@@ -78,7 +77,7 @@ void refuse_part_of_swizzle(const TensorMapSpec& map, std::uint32_t first, std::
 // Where the bytes of a tile store go: used to predict and to explain.
 
 /// A box that is stored from byte `offset` of a window on.
-struct StoreBox {
+struct StoreTarget {
   TensorMapSpec map;
   std::array<std::int32_t, kMaxRank> at{};
   std::uint32_t offset = 0;
@@ -97,7 +96,7 @@ struct StoredChunk {
 /// issue 11583. CUDA Driver API, cuTensorMapEncodeTiled; PTX ISA 9.0, 5.5.3 and 5.5.7. Element
 /// strides are those of loads the other way round, which only PTX ISA 5.5.3.2 says, without a
 /// direction: measured on H200s, driver 580.159.04, in two processes.
-std::vector<StoredChunk> stored_chunks(const StoreBox& box);
+std::vector<StoredChunk> stored_chunks(const StoreTarget& box);
 
 /// A byte of the region that a box is stored to.
 struct StorePlace {
@@ -108,10 +107,10 @@ struct StorePlace {
 
 /// The byte at `offset` of the region, in which the tensor starts behind kGuardBytes and
 /// map.base_offset. For a person: it looks through all of the box.
-StorePlace store_place(const StoreBox& box, std::uint64_t offset);
+StorePlace store_place(const StoreTarget& box, std::uint64_t offset);
 
 /// False where box and load certainly have no byte of their region in common: they lie in one
 /// tensor without two elements at one address, and apart in one of its dimensions.
-bool may_overlap(const TileLoad& load, const StoreBox& box);
+bool may_overlap(const TileLoad& load, const StoreTarget& box);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

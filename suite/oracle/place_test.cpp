@@ -9,7 +9,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Two images of 5 x 4 pixels of 16 channels of u16, padded by one on all sides.
@@ -112,7 +112,7 @@ TEST(Im2colOracle, AStoreTakesBackWhatALoadBrings) {
   load.map.upper_corner[0] = -1;
   load.map.box[1] = 9;
   load.at = {0, 2, 1, 0};
-  const StoreBox box{.map = load.map, .at = load.at, .offset = kGuardBytes};
+  const StoreTarget box{.map = load.map, .at = load.at, .offset = kGuardBytes};
   std::uint32_t found = 0;
   for (std::uint32_t number = 0; number < 16 * 9; ++number) {
     const TilePlace place = im2col_element_at(load, 2 * number);
@@ -228,7 +228,7 @@ TEST(InterleaveOracle, FillsWithTheNanThatWasMeasured) {
 }
 
 TEST(InterleaveOracle, AStorePutsTheSecondRowsUnitsWhereTheSwizzleHasThem) {
-  StoreBox box{.map = units().map, .at = {0, 0, 1, 0}, .offset = 1024};
+  StoreTarget box{.map = units().map, .at = {0, 0, 1, 0}, .offset = 1024};
   box.map.swizzle = Swizzle::b128;
   const StorePlace place = store_place(box, kGuardBytes + 1280 + 256 + 16 + 5);
   EXPECT_TRUE(place.stored);
@@ -237,7 +237,7 @@ TEST(InterleaveOracle, AStorePutsTheSecondRowsUnitsWhereTheSwizzleHasThem) {
 }
 
 TEST(InterleaveOracle, AStoreLeavesOtherSlicesAlone) {
-  StoreBox box{.map = units().map, .at = {1, 0, 1, 0}, .offset = 1024};
+  StoreTarget box{.map = units().map, .at = {1, 0, 1, 0}, .offset = 1024};
   const auto is_stored = [&](std::uint64_t slice, std::uint64_t unit) {
     return store_place(box, kGuardBytes + 1280 * slice + 16 * unit).stored;
   };
@@ -326,4 +326,4 @@ TEST(InterleaveOracle, RefusesStoresWithElementStridesReductionsMulticastsAndPre
 
 }  // namespace
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,9 +11,8 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/program/stores.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// What a step leaves in the trace: `value`, in the bits of `judged`. The other bits are open.
 struct ExpectedTrace {
@@ -90,4 +89,4 @@ std::vector<Miscompare> compare(const Program& program, const ProgramExpectation
 void compare_regions(const Program& program, const ProgramExpectation& expected,
                      const RunResult& result, std::uint32_t row, std::vector<Miscompare>& found);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 template <typename Element>
@@ -130,4 +130,4 @@ void reduce_chunk(Reduction reduction, DataType type, const std::uint8_t* from, 
   if (type == DataType::f32) reduce_all_numbers(reduction, kF32, from, to);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

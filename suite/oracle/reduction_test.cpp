@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 template <typename Element>
@@ -132,4 +132,4 @@ TEST(ReduceChunk, RefusesTypesThatTheDocumentsDoNotAllow) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// The box that an SM drew.
@@ -132,4 +132,4 @@ std::vector<Miscompare> compare(const Stress& op, const RunResult& result, std::
   return found;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

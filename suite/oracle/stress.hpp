@@ -6,12 +6,11 @@
 
 #include "kernels/device.hpp"
 #include "suite/outcome.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// One Miscompare for each SM with a wrong word or a lost box, which it names with the first of
 /// them; one where no SM checked a box.
 std::vector<Miscompare> compare(const Stress& op, const RunResult& result, std::uint32_t row);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

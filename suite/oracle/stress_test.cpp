@@ -6,13 +6,13 @@
 #include "suite/case.hpp"
 #include "suite/runner.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr Stress kMixed{.boxes = StressBoxes::mixed, .memory_bytes = 1 << 20, .seed = 5};
 
 std::vector<Miscompare> found_with(const char* fault, const Stress& op = kMixed) {
-  const auto device = make_device(DeviceKind::virtual_device, kernels::fault_named(fault));
+  const auto device = make_device(DeviceKind::virtual_device, fault_named(fault));
   return compare(op, device->run(op), 3);
 }
 
@@ -94,7 +94,7 @@ TEST(JudgeStress, HasNoMetricWhereNothingIsTimed) {
 }
 
 TEST(JudgeStress, FailsItsCase) {
-  const auto device = make_device(DeviceKind::virtual_device, kernels::fault_named("stress_bit"));
+  const auto device = make_device(DeviceKind::virtual_device, fault_named("stress_bit"));
   const Outcome outcome = run_case(*case_named("stress.load"), *device, {.seed = 4});
   EXPECT_EQ(outcome.judgement, Judgement::fail);
   EXPECT_EQ(outcome.rows_failed, 3U);
@@ -103,4 +103,4 @@ TEST(JudgeStress, FailsItsCase) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "suite/case.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // u8, 64 x 8 x 32, A rows 64 bytes apart; B starts 5120 bytes behind A.
@@ -389,4 +389,4 @@ TEST(TileConsumeCompare, AMismatchIsComparedInEachByteOfC) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/place.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
@@ -142,4 +142,4 @@ Expectation predict(const TileLoad& load) {
   return expectation;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/place.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
@@ -310,4 +310,4 @@ TEST(TileLoadOracle, RefusesABoxOver256) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

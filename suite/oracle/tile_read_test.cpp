@@ -5,7 +5,7 @@
 #include "kernels/ops/tile_read.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // 8 rows of 4 groups of 32 bytes, groups side by side in rows of 144 bytes.
@@ -126,4 +126,4 @@ TEST(TileReadCompare, NamesLaneRowAndColumnOfAWrongByte) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // A tensor of 64 x 5 bytes, 80 bytes from row to row; the box is 32 x 3.
@@ -30,7 +30,7 @@ Left left(const TileStore& store) {
           .compare = expected.region_compare};
 }
 
-StoreBox first_box(const TileStore& store) {
+StoreTarget first_box(const TileStore& store) {
   return {.map = store.map, .at = store.at, .offset = tile_offset(store, 0)};
 }
 
@@ -410,4 +410,4 @@ TEST(TileStoreOracle, HasNoPredictionForReductionsWhoseOrderMatters) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

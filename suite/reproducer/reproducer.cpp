@@ -16,7 +16,7 @@
 #include "suite/reproducer/reproducer_kernel.hpp"
 #include "suite/reproducer/reproducer_verbs.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kColumns = 120;
@@ -387,4 +387,4 @@ std::string cuda_reproducer(const Program& program, const ReproducerWords& words
          puts_text("expected: " + words.expected) + puts_text("seen before: " + words.seen) + "}\n";
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

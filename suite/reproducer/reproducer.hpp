@@ -4,9 +4,8 @@
 #include <string>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// One line each: in the heading of the file, and printed behind what the program itself prints.
 struct ReproducerWords {
@@ -28,4 +27,4 @@ struct ReproducerWords {
 /// Throws Error for a program that is not sound.
 std::string cuda_reproducer(const Program& program, const ReproducerWords& words);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 
 #include "suite/reproducer/reproducer_verbs.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// Where a declaration stands in the file.
@@ -596,4 +596,4 @@ std::size_t snapshots_of(const Program& program) {
   return static_cast<std::size_t>(std::ranges::count(program.steps, Verb::snapshot, &Step::verb));
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,9 +7,8 @@
 #include <string_view>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// Declarations by their place in the file.
 struct DeclarationTexts {
@@ -31,4 +30,4 @@ bool keeps_phases(const Program& program);
 /// Snapshot steps.
 std::size_t snapshots_of(const Program& program);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "suite/reproducer/reproducer_declarations.hpp"
 #include "suite/reproducer/reproducer_verbs.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kColumns = 120;
@@ -352,4 +352,4 @@ std::string_view source_in_code(DataType element) {
                                       : "normal(source_word(i), 0x7fe000)";
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

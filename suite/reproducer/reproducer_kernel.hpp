@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// The kernel `reproduce`, a line a step with its comment.
 std::string kernel_text(const Program& program);
@@ -30,4 +29,4 @@ bool reads_region(const Step& step);
 /// The i-th 8 bytes of memory that is filled as a region of `element` is, in code.
 std::string_view source_in_code(DataType element);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

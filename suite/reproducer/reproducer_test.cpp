@@ -20,7 +20,7 @@
 #include "suite/testing/hostile_words.hpp"
 #include "suite/testing/reproducers.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 Program representative() {
@@ -439,4 +439,4 @@ TEST_F(Compiled, SourcesAndPoisonAreThoseOfTheDevices) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <iterator>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::string_view kPrintRead = R"cu(std::printf("read 0x%016llx\n", seen);)cu";
@@ -352,4 +352,4 @@ std::string ptx_type(Reduction reduction, DataType type) {
 
 const VerbText& text_of(Verb verb) { return kVerbTexts[static_cast<std::size_t>(verb)]; }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,9 +7,8 @@
 #include <string_view>
 
 #include "kernels/ops/program/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// The texts of a verb. Comment and calls have the fields of formatted().
 struct VerbText {
@@ -40,4 +39,4 @@ std::string ptx_type(Reduction reduction, DataType type);
 /// In the order of CacheHint.
 inline constexpr std::string_view kPolicies[] = {"", "evict_normal", "evict_first", "evict_last"};
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "kernels/ops/tile_store.hpp"
 #include "suite/testing/reproducers.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 struct VerbExample {
@@ -490,4 +490,4 @@ TEST_F(Compiled, EveryNumberOfGroupsThatMayBePending) {
 // As a mismatched expect_tx on the peer has its steps, with its checks.
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

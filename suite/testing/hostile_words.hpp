@@ -5,9 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "suite/room.hpp"
-
-namespace tidemark::suite {
+namespace tidemark {
 
 /// What a compiler reads as code: without comments, and of literals the quotes alone, once for
 /// those that follow one another. Trigraphs first, as before C++17, then spliced lines.
@@ -36,4 +34,4 @@ inline std::string code_of(std::string_view source) {
   return spliced;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 #include "kernels/error.hpp"
 #include "suite/reproducer/reproducer.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline const ReproducerWords kWords{.title = "A phase completes 16 bytes early",
                                     .expected = "residue 0 on barrier 0 of CTA 0",
@@ -168,4 +168,4 @@ inline Program multiplying(const Wgmma& product) {
   return program;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

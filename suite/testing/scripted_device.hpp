@@ -9,9 +9,8 @@
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/program.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline TileLoad small_load() {
   TileLoad load;
@@ -79,4 +78,4 @@ class ScriptedDevice : public Device {
   double slow_ = 0;
 };
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -7,9 +7,8 @@
 #include <cstring>
 
 #include "kernels/device.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmInputs inputs,
                   GemmOutput output = GemmOutput::f32) {
@@ -66,4 +65,4 @@ inline RunResult with_k(Gemm gemm, std::uint64_t k) {
   return right(gemm);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -13,9 +13,8 @@
 
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// What the ranks of one process have offered to each other. A panel is found by its id, its owner
 /// and how often that owner started it.
@@ -110,4 +109,4 @@ class ThreadTransport : public Transport {
   std::map<std::uint32_t, Flight> flights_;  // by panel id
 };
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

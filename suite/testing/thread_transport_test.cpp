@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// Two ranks with three shards each of one byte, rank 0's 1 to 3 and rank 1's 4 to 6.
@@ -85,8 +85,8 @@ TEST(ThreadTransport, NothingMovesOnceARankHasGivenUp) {
   ranks.transports[1].abort();
   EXPECT_FALSE(ranks.transports[0].ready(4, 3));
   EXPECT_EQ(ranks.panels[0][3], std::byte{0xff});
-  EXPECT_THROW(ranks.start(0, 2), kernels::Error);
+  EXPECT_THROW(ranks.start(0, 2), Error);
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

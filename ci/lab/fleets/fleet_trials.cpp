@@ -23,7 +23,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 struct Typed {
@@ -412,11 +412,11 @@ int trials_main(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark
 
 int main(int argc, char** argv) {
   try {
-    return tidemark::reports::trials_main(argc, argv);
+    return tidemark::trials_main(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "fleet_trials: {}\n", error.what());
     return 2;

@@ -14,7 +14,7 @@
 
 #include "harness/supervisor/opening.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -97,7 +97,7 @@ void measure(std::uint32_t ranks) {
 }
 
 }  // namespace
-}  // namespace tidemark::harness
+}  // namespace tidemark
 
 int main() {
   fmt::print(
@@ -106,7 +106,7 @@ int main() {
     std::fflush(stdout);
     const pid_t child = ::fork();
     if (child == 0) {
-      tidemark::harness::measure(ranks);
+      tidemark::measure(ranks);
       std::fflush(stdout);
       ::_exit(0);
     }

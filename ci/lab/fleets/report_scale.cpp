@@ -19,7 +19,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 struct Typed {
@@ -250,10 +250,10 @@ int run(const Typed& typed) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark
 
 int main(int argc, char** argv) {
-  tidemark::reports::Typed typed;
+  tidemark::Typed typed;
   CLI::App app("What rank 0 does at the end of a launch, on simulated journals");
   app.add_option("--gpus", typed.gpus, "Sizes of the fleet (100 1000 10000)");
   app.add_option("--cases", typed.cases, "Cases a GPU (168)");
@@ -261,5 +261,5 @@ int main(int argc, char** argv) {
   app.add_option("--samples", typed.samples, "Samples a metric (200)");
   app.add_option("--folder", typed.folder, "Where the report goes, and is removed");
   CLI11_PARSE(app, argc, argv);
-  return tidemark::reports::run(typed);
+  return tidemark::run(typed);
 }

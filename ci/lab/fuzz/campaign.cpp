@@ -28,7 +28,7 @@
 #include "reports/store/confined/sanitized.hpp"
 #include "reports/store/hdf5/image.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr int kMostFrames = 64;
@@ -208,4 +208,4 @@ CampaignResult run_campaign(const std::vector<Seed>& seeds, const CampaignOption
   return result;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "ci/lab/fuzz/mutate.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct CampaignOptions {
   std::uint64_t first = 0;  // number of the first change
@@ -35,4 +35,4 @@ struct CampaignResult {
 /// Runs it. Dead workers are counted and replaced.
 CampaignResult run_campaign(const std::vector<Seed>& seeds, const CampaignOptions& options);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "harness/verbs/command_line.hpp"
 #include "reports/base/error.hpp"
 
-using namespace tidemark::harness;
+using namespace tidemark;
 
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   return std::freopen("/dev/null", "w", stdout) == nullptr ? 1 : 0;  // help
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const UsageError& error) {
     if (std::string_view(error.what()).empty()) std::abort();
   } catch (const EnvironmentError&) {
-  } catch (const tidemark::reports::ReportError&) {
+  } catch (const tidemark::ReportError&) {
   }
   return 0;
 }

@@ -14,8 +14,7 @@
 
 namespace {
 
-void print_deaths(const char* whose,
-                  const std::map<std::string, tidemark::reports::Death>& deaths) {
+void print_deaths(const char* whose, const std::map<std::string, tidemark::Death>& deaths) {
   std::uint64_t times = 0;
   for (const auto& [place, death] : deaths) times += death.times;
   fmt::print("deaths in {}: {} at {} places\n", whose, times, deaths.size());
@@ -26,7 +25,7 @@ void print_deaths(const char* whose,
 
 int run(int argc, char** argv) {
   CLI::App app("Reads changed reports until one breaks the reader.");
-  tidemark::reports::CampaignOptions options{.first = 0, .executions = 100'000, .seconds = 0};
+  tidemark::CampaignOptions options{.first = 0, .executions = 100'000, .seconds = 0};
   std::vector<std::string> paths;
   std::string keep;
   app.add_option("--executions", options.executions, "How many")->capture_default_str();
@@ -37,14 +36,14 @@ int run(int argc, char** argv) {
   app.add_option("report", paths, "Reports to change")->required()->check(CLI::ExistingFile);
   CLI11_PARSE(app, argc, argv);
 
-  std::vector<tidemark::reports::Seed> seeds;
+  std::vector<tidemark::Seed> seeds;
   seeds.reserve(paths.size());
-  for (const std::string& path : paths) seeds.push_back(tidemark::reports::seed_of(path));
+  for (const std::string& path : paths) seeds.push_back(tidemark::seed_of(path));
   if (!keep.empty()) {
-    std::ofstream(keep, std::ios::binary) << tidemark::reports::mutated(seeds, options.first);
+    std::ofstream(keep, std::ios::binary) << tidemark::mutated(seeds, options.first);
     return 0;
   }
-  const tidemark::reports::CampaignResult result = tidemark::reports::run_campaign(seeds, options);
+  const tidemark::CampaignResult result = tidemark::run_campaign(seeds, options);
   fmt::print("{} executions from {} on {} seeds in {:.0f} s, {:.0f} a second\n", result.executions,
              options.first, seeds.size(), result.seconds,
              static_cast<double>(result.executions) / result.seconds);

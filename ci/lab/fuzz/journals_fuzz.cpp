@@ -12,7 +12,7 @@
 #include "reports/base/error.hpp"
 #include "reports/store/hdf5/image.hpp"
 
-using namespace tidemark::reports;
+using namespace tidemark;
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Random = std::mt19937_64;
@@ -140,4 +140,4 @@ std::string mutated(const std::vector<Seed>& seeds, std::uint64_t number) {
   return image;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// A real report that changed ones are made of.
 struct Seed {
@@ -24,4 +24,4 @@ Seed seed_of(const std::string& path);
 /// checks rows is reached; all others have changed bytes.
 std::string mutated(const std::vector<Seed>& seeds, std::uint64_t number);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,8 +9,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    tidemark::reports::policy_of(std::string(reinterpret_cast<const char*>(data), size), "fuzzed");
-  } catch (const tidemark::reports::ReportError&) {
+    tidemark::policy_of(std::string(reinterpret_cast<const char*>(data), size), "fuzzed");
+  } catch (const tidemark::ReportError&) {
   }
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "suite/reproducer/reproducer.hpp"
 #include "suite/testing/hostile_words.hpp"
 
-using namespace tidemark::suite;
+using namespace tidemark;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Program program{.window = 16,

@@ -18,7 +18,7 @@
 #include "reports/store/report.hpp"
 #include "reports/testing/example_launch.hpp"
 
-using namespace tidemark::reports;
+using namespace tidemark;
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
@@ -106,4 +106,4 @@ void Opponent::find_algorithms() {
   if (found_.empty()) throw Error("cuBLASLt knows no algorithm for this product");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

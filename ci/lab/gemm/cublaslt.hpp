@@ -9,7 +9,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// cuBLASLt's view: column-major C^T[n, m] = op(B)[n, k] op(A)[k, m], in the memory that our
 /// kernels read. Both operands K-major are its TN, A K-major beside an MN-major B its NN. Of fp8
@@ -41,4 +41,4 @@ class Opponent {
   mutable std::uint64_t turn_ = 0;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -39,4 +39,4 @@ std::uint64_t count_differences(const std::byte* left, const std::byte* right,
   return found;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

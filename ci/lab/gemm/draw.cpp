@@ -14,7 +14,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 namespace {
 
@@ -172,4 +172,4 @@ PowerDraw mean_of(const std::vector<PowerDraw>& draws) {
           .tensor_use = of(&PowerDraw::tensor_use)};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "ci/lab/gemm/duel.hpp"
 #include "kernels/cuda/buffer.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Of one kernel at work. NaN where NVML is not there or has no energy meter.
 struct PowerDraw {
@@ -55,4 +55,4 @@ struct SmStamps {
 /// Starts, on `stream`, a kernel that stamps every SM. `stamps` lies in device memory, zero before.
 void launch_sm_stamps(SmStamps* stamps, cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

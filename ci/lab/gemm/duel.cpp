@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr double kBatchNs = 20e6;  // of launches that wait for the GPU
@@ -124,4 +124,4 @@ int launches_for(double ns, double sample_ns) {
   return std::clamp(static_cast<int>(sample_ns / std::max(ns, 1.0)), 2, 1000);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

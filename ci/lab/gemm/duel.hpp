@@ -8,7 +8,7 @@
 #include "ci/lab/gemm/product.hpp"
 #include "ci/lab/gemm/series.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Nanoseconds of one launch: ours, and what it is held against before and behind it.
 struct PairTimes {
@@ -76,4 +76,4 @@ PairTimes pair_rested(const Product& product, const Launch& theirs, const Launch
 /// Launches, 2 to 1000 of them, that make a sample of about `sample_ns`, at `ns` each.
 int launches_for(double ns, double sample_ns);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(TuningScore, IsTheMedianRatioWithItsSpreadAndDrift) {
@@ -20,4 +20,4 @@ TEST(TuningScore, IsTheMedianRatioWithItsSpreadAndDrift) {
 TEST(TuningScore, OfNothingIsNothing) { EXPECT_EQ(score_of({}).ratio, 0); }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

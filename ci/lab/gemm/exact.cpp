@@ -7,7 +7,7 @@
 #include "kernels/cuda/gemm/general.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kBytesOfC = 2;  // an element of bf16 or f16
@@ -61,4 +61,4 @@ DeviceBuffer expected_integers(const Product& product) {
   return expected;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

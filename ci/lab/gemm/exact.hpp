@@ -11,7 +11,7 @@
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a product of `element` is checked on. Of fp8 -3..3 would not do: their sums are short
 /// enough to be exact without promotion.
@@ -29,4 +29,4 @@ std::string differs(const Product& product, const ReadyEngine& ready, const std:
 std::uint64_t count_differences(const std::byte* left, const std::byte* right,
                                 std::uint64_t elements, cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

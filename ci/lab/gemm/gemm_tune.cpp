@@ -28,7 +28,7 @@
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -276,10 +276,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark
 
 int main(int argc, char** argv) {
-  tidemark::kernels::Options options;
+  tidemark::Options options;
   CLI::App app("gemm_tune: the engine's configurations beside cuBLASLt");
   app.add_option("sizes", options.sizes,
                  "M N K of each product; without any, eleven products and the pitched ones");
@@ -319,8 +319,8 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   try {
-    return tidemark::kernels::run(options);
-  } catch (const tidemark::kernels::UsageError& error) {
+    return tidemark::run(options);
+  } catch (const tidemark::UsageError& error) {
     fmt::print(stderr, "gemm_tune: {}\n", error.what());
     return 2;
   } catch (const std::exception& error) {

@@ -9,7 +9,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Times the fastest of the first look, within which a heuristic may still be the fastest: where
@@ -87,4 +87,4 @@ Ranking rank_heuristics(const Product& product, const Opponent& opponent, int ro
   return ranking;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

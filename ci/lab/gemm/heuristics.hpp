@@ -6,7 +6,7 @@
 #include "ci/lab/gemm/cublaslt.hpp"
 #include "ci/lab/gemm/duel.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Nanoseconds of a launch. What is far behind in the first look has no other, and is 0 there.
 struct Heuristic {
@@ -32,4 +32,4 @@ struct Ranking {
 Ranking rank_heuristics(const Product& product, const Opponent& opponent, int rounds, double rest_s,
                         const AtWork& at_work);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "kernels/cuda/spin.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kLaunchNs = 5000;  // more than the host takes to launch a kernel
@@ -147,4 +147,4 @@ std::uint32_t take_timed_out(const Product& product) {
   return word;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

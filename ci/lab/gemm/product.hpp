@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 struct Shape {
   std::uint64_t m = 0, n = 0, k = 0;
@@ -78,4 +78,4 @@ double time_of(const Product& product, int launches, const std::function<void()>
 /// The word that a kernel's bounded waits leave, which is cleared: 0 where none ended by its bound.
 std::uint32_t take_timed_out(const Product& product);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

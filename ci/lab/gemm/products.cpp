@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr Shape kShapes[] = {{1024, 1024, 1024},    {2048, 2048, 2048}, {4096, 4096, 4096},
@@ -75,4 +75,4 @@ void require_sound(const Shape& shape) {
                      name_of(shape));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

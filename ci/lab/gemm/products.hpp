@@ -7,7 +7,7 @@
 #include "ci/lab/gemm/cublaslt.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What the caller can mend.
 class UsageError : public Error {
@@ -37,4 +37,4 @@ Shape shape_of(const std::string& text);
 /// fp8 is not K-major with rows on 16 bytes.
 void require_sound(const Shape& shape);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr double kShortNs = 20e3;
@@ -83,4 +83,4 @@ void Series::start() const {
     cuda_check(cudaGraphLaunch(graph_.get(), stream_), "start recorded launches");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

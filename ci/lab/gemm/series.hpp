@@ -9,7 +9,7 @@
 #include "ci/lab/gemm/product.hpp"
 #include "kernels/cuda/gemm/engine/configuration.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What takes turns: starts one product on the product's stream.
 using Launch = std::function<void()>;
@@ -46,4 +46,4 @@ class Series {
   std::unique_ptr<CUgraphExec_st, Destroy> graph_;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

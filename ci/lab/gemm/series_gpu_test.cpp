@@ -7,7 +7,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr Shape kSmall{.m = 256, .n = 256, .k = 256};
@@ -77,4 +77,4 @@ TEST_F(SeriesGpuTest, LongLaunchesAreStartedOneByOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -2,7 +2,7 @@
 #include "ci/lab/gemm/draw.hpp"
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr int kBlocksAnSm = 4;             // so that none is passed over
@@ -34,4 +34,4 @@ void launch_sm_stamps(SmStamps* stamps, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch what reads the SMs' clocks");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr double kRestSeconds = 0.15;
@@ -242,4 +242,4 @@ const Tried* chosen_of(const Tuned& tuned) {
   return nullptr;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

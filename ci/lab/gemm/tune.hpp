@@ -12,7 +12,7 @@
 #include "ci/lab/gemm/products.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What came of one configuration. `trouble` says why there is no figure; then the rest is 0.
 struct Tried {
@@ -67,4 +67,4 @@ const Tried* best_of(const Tuned& tuned);
 /// The one that the engine's table names for this product; nullptr where it was not tried.
 const Tried* chosen_of(const Tuned& tuned);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -226,4 +226,4 @@ void print(const Tuned& tuned) {
   std::fflush(stdout);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "ci/lab/gemm/tune.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// The chip changed more between two runs of the opponent than the figure is worth.
 bool is_void(const DuelScore& score);
@@ -36,4 +36,4 @@ std::string table_text(const nlohmann::ordered_json& table);
 /// The table of one product to stdout, best first.
 void print(const Tuned& tuned);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -82,4 +82,4 @@ TEST(PutChoice, LeavesOutWhatTheTableIsNotFor) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/read_back.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// The product beside a second exchange, into panels that are poisoned and words that the first one
@@ -46,4 +46,4 @@ RunResult run_gemm(const Gemm& gemm) {
   return result;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

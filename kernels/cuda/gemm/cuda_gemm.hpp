@@ -4,7 +4,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Runs one Gemm on the current CUDA device. A shard that does not come is
 /// DeviceFault::others_late, and the transport is then aborted. A wait inside the kernel that ends
@@ -20,4 +20,4 @@ RunResult run_gemm(const Gemm& gemm);
 /// the shards of other ranks are poisoned again before the last sample, whose C is read back.
 Measurement measure_gemm(const Gemm& gemm, const Timing& timing);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

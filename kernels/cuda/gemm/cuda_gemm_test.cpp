@@ -8,7 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/testing/scripted_transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::string error_of(const Gemm& gemm) {
@@ -85,4 +85,4 @@ TEST(GemmRefusal, ShardsThatEndEarly) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

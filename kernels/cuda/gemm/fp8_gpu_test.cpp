@@ -13,7 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -270,4 +270,4 @@ TEST_F(Fp8GpuGemm, ConfigurationThatIsNotThereIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Every sign and exponent of fp32 with significands near the ends and the ties of fp8.
@@ -189,4 +189,4 @@ TEST(Fp8Engine, RefusesOperandsThatAreNotKMajor) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

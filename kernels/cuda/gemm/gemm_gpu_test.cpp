@@ -15,7 +15,7 @@
 #include "kernels/ops/payload.hpp"
 #include "kernels/testing/scripted_transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -344,4 +344,4 @@ TEST_F(GpuGemm, EachTimedRunStartsAtABarrierOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -153,4 +153,4 @@ void launch_fill_c(const Gemm& gemm, std::byte* c, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch the kernel that makes C");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

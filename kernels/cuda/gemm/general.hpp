@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// C = alpha A B^T + beta C on `stream`: one thread an element, fused multiply-adds in order of k.
 /// A and B are not read where alpha is 0 or k is, C not where beta is 0. m and n are at least 1.
@@ -22,4 +22,4 @@ void launch_general_fill(const Gemm& gemm, GemmOperand operand, std::byte* to, c
 /// alone.
 void launch_fill_c(const Gemm& gemm, std::byte* c, cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

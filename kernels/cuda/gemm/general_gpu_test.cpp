@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -254,4 +254,4 @@ TEST_F(GeneralGpuGemm, TilesWhoseKIsSharedOut) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -60,4 +60,4 @@ void launch_poison(std::byte* allocation, std::uint64_t bytes, std::uint64_t see
   cuda_check(cudaGetLastError(), "launch the kernel that poisons the guards of C");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

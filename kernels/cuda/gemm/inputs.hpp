@@ -8,7 +8,7 @@
 
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Consecutive rows of A, or columns of B, as rows of k elements in device memory.
 struct PanelRows {
@@ -29,4 +29,4 @@ void launch_fill(const PanelRows& rows, GemmInputs inputs, GemmOperand operand, 
 void launch_poison(std::byte* allocation, std::uint64_t bytes, std::uint64_t seed,
                    cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

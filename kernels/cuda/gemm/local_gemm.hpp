@@ -9,7 +9,7 @@
 
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// C[m, n] = A[m, k] B^T[n, k]; bf16 inputs, both K-major. m, n, k >= 1. Rows start on 16 bytes,
 /// but for launch_general_reference(), which takes any row that starts on an element, and the
@@ -71,4 +71,4 @@ static_assert(!timed_out_wait(timed_out_word({.producer = false, .block = 131}))
 inline constexpr std::uint64_t kKernelWaitNs =
     TIDEMARK_KERNEL_WAIT_S * std::uint64_t{1'000'000'000};
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/slowdown.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 double unix_seconds() {
@@ -198,4 +198,4 @@ Measurement measure_gemm(const Gemm& gemm, const Timing& timing) {
   return measurement;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

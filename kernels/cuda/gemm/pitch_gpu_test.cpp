@@ -8,7 +8,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k, GemmOutput output) {
@@ -316,4 +316,4 @@ TEST_F(PitchGpuGemm, SaysWhatWasDone) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -18,7 +18,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -305,4 +305,4 @@ Trouble kernel_trouble(const ResidentGemm& block) {
                           : "consumer for the bytes of a stage or the sums of another cluster")};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

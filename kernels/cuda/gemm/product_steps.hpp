@@ -15,7 +15,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Panels of a few bytes a rank that are exchanged beside the operands.
 inline constexpr std::uint32_t kPanelTimes = 5, kPanelDigests = 6;
@@ -96,4 +96,4 @@ Trouble exchange_digests(const Gemm& gemm, RunResult& result);
 /// What the kernels before this call say about their own waits.
 Trouble kernel_trouble(const ResidentGemm& block);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A tile of C, in tiles.
 struct TileAt {
@@ -28,4 +28,4 @@ constexpr TileAt tile_at(std::uint32_t index, std::uint32_t m_tiles, std::uint32
   return {.m = first_m + within % height, .n = within / height};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

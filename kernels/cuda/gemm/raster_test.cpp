@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(GemmRaster, TakesEveryTileOnce) {
@@ -41,4 +41,4 @@ TEST(GemmRaster, TakesEveryTileOnceInGroupsOfAnyHeight) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kLarge = std::uint64_t{8} << 20;  // worth page-locking memory first
@@ -91,4 +91,4 @@ void read_back(const Gemm& gemm, const ResidentGemm& block, RunResult& result) {
   cuda_check(cudaStreamSynchronize(stream), "read C back");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Appends `rows` rows of `row_bytes` to `to`, which has the capacity for them, by way of two
 /// `halves` of one size that hold a row or more: start(half, first, count) starts to copy rows into
@@ -42,4 +42,4 @@ void append_rows(std::uint64_t rows, std::uint64_t row_bytes,
 /// RunResult has them. The block's kernels are done. Throws Error where the machine fails.
 void read_back(const Gemm& gemm, const ResidentGemm& block, RunResult& result);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Copies only when it is waited for, as late as a GPU may; the other half keeps what it held.
@@ -61,4 +61,4 @@ TEST(AppendRows, BringsOnePiece) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTile = 128;     // rows and columns of C a block computes
@@ -107,4 +107,4 @@ void launch_reference(const LocalGemm& gemm, cudaStream_t stream) {
   cuda_check(cudaGetLastError(), "launch the reference GEMM");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

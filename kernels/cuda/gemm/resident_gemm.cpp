@@ -17,7 +17,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Elements from one row of a plain panel to the next: TMA wants 16 bytes (cuTensorMapEncodeTiled).
@@ -333,4 +333,4 @@ std::string engine_note(const Gemm& gemm) {
   return note;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Bytes of a rank's row in the panel that is gathered as a barrier.
 inline constexpr std::uint64_t kBarrierRowBytes = 16;
@@ -78,4 +78,4 @@ double waited_for_rows_ns(const ResidentGemm& block);
 /// Which engine ran, how rows were padded, and what was done where they start off 16 bytes.
 std::string engine_note(const Gemm& gemm);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

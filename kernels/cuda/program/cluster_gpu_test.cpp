@@ -11,7 +11,7 @@
 
 #include "kernels/testing/box_program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST_F(ProgramOnGpu, AnnouncementsForThePeerAreOwedThere) {
@@ -296,4 +296,4 @@ TEST_F(ProgramOnGpu, CopiesReductionsAndRegistersAddUpOnOneBarrier) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class ColumnsOnGpu : public GpuTest {};
@@ -70,4 +70,4 @@ TEST_F(ColumnsOnGpu, ARefusedMapIsTheEndOfAMeasurement) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class FarTileOnGpu : public GpuTest {
@@ -68,4 +68,4 @@ TEST_F(FarTileOnGpu, StoresRowsThatLieATebibyteApart) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

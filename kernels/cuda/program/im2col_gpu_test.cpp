@@ -12,7 +12,7 @@
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -323,4 +323,4 @@ TEST_F(Im2colOnGpu, CornersAreTakenInTheOrderWHD) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

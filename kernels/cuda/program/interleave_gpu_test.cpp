@@ -9,7 +9,7 @@
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -167,4 +167,4 @@ TEST_F(InterleaveOnGpu, TheDriverRefusesRank2AndRowsOffSixteenBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/program/checks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class MulticastLoadOnGpu : public GpuTest {};
@@ -168,4 +168,4 @@ TEST_F(MulticastLoadOnGpu, SixteenRunOrAreSaidToBeUnsupported) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

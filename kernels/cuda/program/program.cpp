@@ -16,7 +16,7 @@
 #include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/cuda/program/program_kernel.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Programs of one launch, at most: more than a GPU has SMs, so that all of them have work.
@@ -504,4 +504,4 @@ std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Pro
   return results;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What Device::run_programs() promises. Programs on clusters of the same shape share launches. A
 /// sticky error or a kernel that never ends is the result of every program of its launch and of the
@@ -19,4 +19,4 @@ std::vector<RunResult> run_programs(RowWorkspace& workspace, std::span<const Pro
 /// read back.
 RunResult run_peer_program(RowWorkspace& workspace, const Program& program, std::byte* memory);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/cuda/program/program_barriers.cuh"
 #include "kernels/cuda/ptx/bulk_copy.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Calls `reduce` with the step's operation and a zero of its type, which are part of the
 /// instruction: reduces_in_shared() has no others.
@@ -93,4 +93,4 @@ __device__ inline void red_async(const Cta& cta, const Step& step) {
   });
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/cuda/ptx/barriers.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 namespace ptx = cuda::ptx;
 
@@ -134,4 +134,4 @@ __device__ inline std::uint64_t meter(const Cta& cta, const Step& step) {
   return meter_trace(complete, settled, residue);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/ptx/bulk_copy.cuh"
 #include "kernels/cuda/ptx/tensor_copy.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// The step's map: a kernel parameter, or in global memory.
 __device__ inline const CUtensorMap* map_of(const Cta& cta, const Step& step) {
@@ -191,4 +191,4 @@ __device__ inline void prefetch(const Cta& cta, const Step& step) {
             [&](auto rank) { prefetch_box_of_rank<rank()>(map_of(cta, step), step.at.data()); });
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/ops/barriers.hpp"
 #include "kernels/testing/box_program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// The pending tx-count after `announced` bytes were announced for one box.
@@ -295,4 +295,4 @@ TEST_F(ProgramOnGpu, AClusterOfSixteenRunsOrIsUnsupported) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

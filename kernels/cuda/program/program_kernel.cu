@@ -6,7 +6,7 @@
 #include "kernels/cuda/program/program_kernel.hpp"
 #include "kernels/cuda/program/program_steps.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Says that this CTA has come to the end of its program.
@@ -138,4 +138,4 @@ bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const Pro
   return true;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Tensor maps that one launch takes as a kernel parameter, of all its programs together. With
 /// them the parameters stay below the 32,764 bytes that a kernel may have (CUDA C++ Programming
@@ -71,4 +71,4 @@ struct ProgramGrid {
 bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const ProgramGrid& grid,
                      cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/cuda/program/program_copies.cuh"
 #include "kernels/cuda/ptx/tensor_copy.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Everything in which the step's map differs from the one that it is made of.
 template <class Space>
@@ -53,4 +53,4 @@ __device__ inline void acquire(const Cta& cta, const Step& step) {
   });
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/cuda/program/program_wgmma.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Numbers of groups that may be pending behind a wait: the instructions take a constant.
 using Pending = std::make_integer_sequence<std::uint32_t, kGroupsPending + 1>;
@@ -294,4 +294,4 @@ using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::snapshot, by_the_walk>,               //
                             Does<Verb::leave, by_the_walk>>;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class ThreadsOnGpu : public GpuTest {
@@ -130,4 +130,4 @@ TEST_F(ThreadsOnGpu, CopyABoxAsTheEngineLoadsIt) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/cuda/program/program_async.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// All steps of K, each waited for, so that no accumulator is touched by anything else while the
 /// tensor core writes it.
@@ -120,4 +120,4 @@ __device__ inline void wgmma_product(const Cta& cta, const Step& step) {
   ptx::fence_proxy_async(ptx::space_shared);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

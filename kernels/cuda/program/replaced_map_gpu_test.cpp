@@ -11,7 +11,7 @@
 
 #include "kernels/testing/box_program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// The box is loaded by map 0, and by map 1, which CTA `changer` makes of it or of zeros.
@@ -203,4 +203,4 @@ TEST_F(ProgramOnGpu, AStoreGoesByTheReplacedMap) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/tile_store.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class StoreGroupsOnGpu : public GpuTest {};
@@ -198,4 +198,4 @@ TEST_F(StoreGroupsOnGpu, ElementStridesWriteOnlyInsideTheirBox) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class TileLoadOnGpu : public GpuTest {};
@@ -447,4 +447,4 @@ TEST_F(TileLoadOnGpuDeathTest, ADestinationOff128BytesIsAMisalignedAddress) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class TileStoreOnGpu : public GpuTest {};
@@ -403,4 +403,4 @@ TEST_F(TileStoreOnGpuDeathTest, ASourceOff128BytesIsAMisalignedAddress) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class WgmmaOnGpu : public GpuTest {};
@@ -222,4 +222,4 @@ TEST_F(WgmmaOnGpu, SweepOfDescriptorsThatSaySomethingElse) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cuda/ptx>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The mbarrier instructions that cuda::ptx of CCCL 3.0 lacks, and a wait that always ends.
 
@@ -157,4 +157,4 @@ __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/ptx/tensor_copy.cuh"
 #include "kernels/ops/reduction.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Without "memory" the compiler may move a copy in front of the announcement of its bytes or of the
 // writes that it carries off, or a read of the window in front of the copy.
@@ -113,4 +113,4 @@ __device__ inline void bulk_reduce(void* to, const void* from, std::uint32_t byt
 
 #undef TIDEMARK_BULK_REDUCE
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

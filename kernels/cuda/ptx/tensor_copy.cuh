@@ -13,7 +13,7 @@
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // createpolicy, and cp.async.bulk.tensor with the policy it makes: cuda::ptx of CCCL 3.0 has
 // neither.
@@ -472,4 +472,4 @@ __device__ inline void replace_spec(Space space, void* map, const TensorMapSpec*
                   [&](auto mode) { ptx::tensormap_replace_fill_mode(space, map, mode); });
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

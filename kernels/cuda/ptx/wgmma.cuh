@@ -8,7 +8,7 @@
 #include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/program/wgmma.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // What surrounds wgmma, and setmaxnreg.
 
@@ -388,4 +388,4 @@ __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

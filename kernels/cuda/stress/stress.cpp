@@ -14,7 +14,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/stress/stress_kernel.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr double kSampleSeconds = 0.1;
@@ -248,4 +248,4 @@ Measurement measure_stress(RowWorkspace& workspace, const Stress& op) {
   return result;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,11 +5,11 @@
 #include "kernels/device.hpp"
 #include "kernels/ops/stress.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Stresses the GPU for Stress::seconds in launches of a tenth of a second, each a sample, with a
 /// plain read before each. Measurement::last has what each SM did in all launches together, and the
 /// wrong words of the first launches that had some. Throws Error where the memory is not to be had.
 Measurement measure_stress(RowWorkspace& workspace, const Stress& op);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

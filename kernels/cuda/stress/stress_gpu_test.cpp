@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class StressOnGpu : public GpuTest {
@@ -126,4 +126,4 @@ TEST_F(StressOnGpu, SamplesHaveARateAndARoofAndALatency) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

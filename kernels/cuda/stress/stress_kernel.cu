@@ -12,7 +12,7 @@
 #include "kernels/cuda/ptx/wgmma.cuh"
 #include "kernels/cuda/tile_window.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -749,4 +749,4 @@ void launch_stress_latency(const std::uint8_t* memory, std::uint32_t sms, Stress
   cuda_check(cudaGetLastError(), "launch the latency of loads");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/stress.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a launch leaves, on the device and on the host.
 struct StressResults {
@@ -56,4 +56,4 @@ void launch_stress_latency(const std::uint8_t* memory, std::uint32_t sms, Stress
                            cudaStream_t stream);
 inline constexpr std::uint32_t kLatencyLost = ~0U;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

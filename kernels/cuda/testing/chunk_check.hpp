@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Rows of `row_words` words from `rows` on, of which `count` are meant: `first`, `first` + `step`
 /// and so on. What a row holds is a function of its number and `epoch`; no word is the same in two
@@ -31,4 +31,4 @@ void fill_chunks(const ChunkRows& chunks, cudaStream_t stream);
 void check_chunks(const ChunkRows& chunks, std::uint32_t* arrived, ChunkCounts* counts,
                   cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/testing/chunk_check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 128;
@@ -56,4 +56,4 @@ void check_chunks(const ChunkRows& chunks, std::uint32_t* arrived, ChunkCounts* 
   cuda_check(cudaGetLastError(), "look at rows");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

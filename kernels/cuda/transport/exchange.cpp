@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::set<std::uint32_t> members_of(const PanelBuffer& panel) {
   std::set<std::uint32_t> members;
@@ -55,4 +55,4 @@ std::vector<std::uint32_t> steps_of(const PanelBuffer& panel) {
   return steps;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

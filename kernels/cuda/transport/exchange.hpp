@@ -8,7 +8,7 @@
 
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// One message of a panel, as one rank sees it.
 struct Transfer {
@@ -36,4 +36,4 @@ std::vector<Transfer> transfers_of(const PanelBuffer& panel, std::uint32_t rank)
 /// all ranks.
 std::vector<std::uint32_t> steps_of(const PanelBuffer& panel);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

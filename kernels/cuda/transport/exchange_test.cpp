@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(Exchange, SendsOwnShardsToAllOthersAndReceivesTheirs) {
@@ -98,4 +98,4 @@ TEST(Exchange, ALoneMemberMovesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

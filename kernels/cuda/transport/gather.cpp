@@ -12,7 +12,7 @@
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -116,4 +116,4 @@ std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> pa
   return Gather(transport, panels, rank, std::move(before_abort)).wait(seconds);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

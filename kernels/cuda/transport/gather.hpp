@@ -11,7 +11,7 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A panel and what to call it when it does not come: "panel A".
 struct NamedPanel {
@@ -71,4 +71,4 @@ class Gather {
 std::string gather_or_abort(Transport& transport, std::span<const NamedPanel> panels,
                             std::uint32_t rank, double seconds, BeforeAbort before_abort = {});
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

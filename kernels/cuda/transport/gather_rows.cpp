@@ -10,7 +10,7 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/transport/gather.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::string gather_rows(Transport& transport, std::uint32_t id, const char* name,
                         std::uint32_t rank, std::uint32_t ranks, const std::vector<std::byte>& mine,
@@ -44,4 +44,4 @@ std::string first_reason(Transport& transport, std::uint32_t id, std::uint32_t r
   return {};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

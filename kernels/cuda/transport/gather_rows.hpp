@@ -10,7 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Gathers as many bytes of each rank as `mine` has, as panel `id`, which `name` says in words,
 /// into `all`, in order of ranks. Every rank calls it with as many. Returns nothing then, or which
@@ -41,4 +41,4 @@ std::string first_reason(Transport& transport, std::uint32_t id, std::uint32_t r
                          std::uint32_t ranks, const char* what, const std::string& mine,
                          double seconds);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

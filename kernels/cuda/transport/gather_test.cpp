@@ -11,7 +11,7 @@
 #include "kernels/error.hpp"
 #include "kernels/testing/scripted_transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(GemmGather, AllReadyIsNoTroubleAndNoAbort) {
@@ -75,4 +75,4 @@ TEST(GemmGather, SaysNothingWhereAllIsReady) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

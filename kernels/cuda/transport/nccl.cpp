@@ -15,7 +15,7 @@
 #include "kernels/cuda/transport/exchange.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -213,4 +213,4 @@ std::unique_ptr<NcclTransport> join_nccl(const NcclId& id, std::uint32_t rank, s
   return transport;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

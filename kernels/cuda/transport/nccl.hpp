@@ -14,7 +14,7 @@
 #include "kernels/cuda/transport/nccl_communicator.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Gathers by ncclSend and ncclRecv on a stream of its own. The members of a panel are the owners
 /// in its shard list; all of them start it, nobody else does, and any two ranks start the panels
@@ -82,4 +82,4 @@ class NcclTransport final : public Transport {
 std::unique_ptr<NcclTransport> join_nccl(const NcclId& id, std::uint32_t rank, std::uint32_t ranks,
                                          double seconds, std::uint32_t most_sms = 0);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 template <class Function>
@@ -59,4 +59,4 @@ void nccl_check(const NcclApi& api, ncclResult_t code, const std::string& what, 
               where);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// The functions of libnccl.so.2 that the transports call; since NCCL 2.14.
 struct NcclApi {
@@ -36,4 +36,4 @@ const NcclApi& nccl_api();
 void nccl_check(const NcclApi& api, ncclResult_t code, const std::string& what,
                 Where where = Where::here());
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

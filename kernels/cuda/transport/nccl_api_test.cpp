@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::string words_of(const char* library) {
@@ -52,4 +52,4 @@ TEST(NcclCheck, InProgressIsNoFailure) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

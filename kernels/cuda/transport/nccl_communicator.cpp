@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -82,4 +82,4 @@ bool NcclCommunicator::leave() {
   return state == ncclSuccess && api_.comm_destroy(release()) == ncclSuccess;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

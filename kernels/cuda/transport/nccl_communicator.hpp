@@ -8,7 +8,7 @@
 #include "kernels/cuda/transport/nccl_api.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Owns a communicator, always a non-blocking one: a blocking call waits for a dead peer without a
 /// bound. Not for several threads at once.
@@ -45,4 +45,4 @@ class NcclCommunicator {
   ncclComm_t comm_ = nullptr;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/cuda/transport/nccl.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class NcclOnGpu : public GpuTest {
@@ -207,4 +207,4 @@ TEST_F(NcclOnGpu, AnAbortEndsTheWaitForAPeerThatNeverStarts) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kPanelSecondJoin = 112;
@@ -106,4 +106,4 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
   return made;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

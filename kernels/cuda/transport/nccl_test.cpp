@@ -7,7 +7,7 @@
 #include <future>
 #include <string>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// What the counting NCCL answers and was asked. Function pointers carry no state, hence the one
@@ -306,4 +306,4 @@ TEST(NcclTransportReady, AShardThatDoesNotExistIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

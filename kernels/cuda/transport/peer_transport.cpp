@@ -14,7 +14,7 @@
 #include "kernels/cuda/transport/gather_rows.hpp"
 #include "kernels/cuda/transport/stream_words.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Panels of handles: an id of their own for each panel that is opened.
@@ -414,4 +414,4 @@ void PeerTransport::abort() noexcept {
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "kernels/cuda/peer_memory.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// The words by which the ranks of a launch tell each other how far they are, one array a rank, in
 /// device memory that every other rank has open. A word counts gathers of one panel id; copy
@@ -113,4 +113,4 @@ class PeerTransport final : public Transport {
   std::atomic<bool> aborted_ = false;
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

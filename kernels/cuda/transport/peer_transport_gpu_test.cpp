@@ -26,7 +26,7 @@
 #include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kRanks = 4;
@@ -398,4 +398,4 @@ TEST_F(PeerTransportRanks, AChunkWhoseWordCameBeforeItIsStale) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

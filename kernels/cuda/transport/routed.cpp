@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 RoutedTransport::RoutedTransport(std::unique_ptr<Transport> usual, PanelRoute route,
                                  std::unique_ptr<Transport> own)
@@ -32,4 +32,4 @@ void RoutedTransport::abort() noexcept {
   usual_->abort();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

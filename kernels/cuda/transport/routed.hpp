@@ -8,7 +8,7 @@
 
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Panels that have PanelBuffer::arrived and the route `route` go by `own`, all others by `usual`.
 class RoutedTransport final : public Transport {
@@ -28,4 +28,4 @@ class RoutedTransport final : public Transport {
   std::set<std::uint32_t> by_own_;  // ids of panels last started there
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

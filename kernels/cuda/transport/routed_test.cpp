@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 struct Calls {
@@ -70,4 +70,4 @@ TEST_F(Routed, AnAbortIsOneOfBoth) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

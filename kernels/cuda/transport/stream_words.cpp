@@ -11,7 +11,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 struct StreamWords {
@@ -71,4 +71,4 @@ std::uint32_t queues_by_environment() {
              : static_cast<std::uint32_t>(std::strtoul(connections.data(), nullptr, 10));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Looks the functions of the driver up. Throws Error where it has none.
 void require_stream_words();
@@ -33,4 +33,4 @@ inline constexpr std::uint32_t kEnoughQueues = 8;
 /// stream that is held until ranks have met may stand before one that they meet by.
 inline constexpr std::uint32_t kQueuesToHold = 32;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

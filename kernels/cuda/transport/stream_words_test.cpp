@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class StreamQueues : public testing::Test {
@@ -41,4 +41,4 @@ TEST_F(StreamQueues, CountAsOneUnderAProfiler) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::vector<std::uint64_t> tile_digests(const Gemm& gemm, std::span<const std::uint8_t> bytes) {
   const std::uint64_t rows = gemm.rows.count;
@@ -34,4 +34,4 @@ std::vector<std::uint64_t> told_digests(const Gemm& gemm, std::span<const std::u
   return {std::accumulate(digests.begin(), digests.end(), std::uint64_t{0})};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The size of a matrix product.
 
@@ -261,4 +261,4 @@ std::vector<std::uint64_t> tile_digests(const Gemm& gemm, std::span<const std::u
 /// What this rank tells all others of its block: every tile where Gemm::vote, else one word.
 std::vector<std::uint64_t> told_digests(const Gemm& gemm, std::span<const std::uint8_t> bytes);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 enum class GemmInputs : std::uint8_t {
   normal,          // about N(0, 1): the sum of four 16-bit uniforms, scaled
@@ -209,4 +209,4 @@ constexpr std::uint16_t gemm_element(GemmInputs inputs, GemmOperand operand, std
   return to_element(element, gemm_value(inputs, operand, seed, row, k));
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(Fp16, OneAndTheLargest) {
@@ -195,4 +195,4 @@ TEST(GemmElements, OfCAreNotThoseOfA) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

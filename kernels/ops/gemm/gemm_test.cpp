@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kRows = 300, kCols = 520;
@@ -72,4 +72,4 @@ TEST(GemmDigest, ToldIsOneWordButWhereRanksVote) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Types of A and B; both have the same. PTX ISA 9.0, 9.7.15.2.
 enum class MmaType : std::uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
@@ -91,4 +91,4 @@ static_assert(bits_of(MmaType::tf32, 3) == 0x40400000);
 static_assert(bits_of(MmaType::e4m3, 1) == 0x38 && bits_of(MmaType::e5m2, -3) == 0xc2);
 static_assert(bits_of(MmaType::s8, -1) == 0xff);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

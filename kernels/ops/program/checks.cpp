@@ -10,7 +10,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/meter.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // One barrier of one CTA.
@@ -409,4 +409,4 @@ Program checked_program(const Op& op) {
       op);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 #include "kernels/ops/op.hpp"
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// `program` with its checks. It begins with poison in every window. Each barrier is checked before
 /// it is invalidated, and those that are left at the end, where each CTA's window is handed out as
@@ -23,4 +23,4 @@ Program with_checks(const Program& program);
 /// The program of a row that is_program(), with its checks. Throws Error for any other.
 Program checked_program(const Op& op);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

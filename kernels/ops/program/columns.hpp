@@ -6,7 +6,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kWarpLanes = 32;
 inline constexpr std::uint32_t kReadBytes = 16;  // a lane's
@@ -49,4 +49,4 @@ constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
   return address ^ (((address >> 7) & mask) << 4);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

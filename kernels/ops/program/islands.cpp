@@ -5,7 +5,7 @@
 
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kChunk = 16;
@@ -93,4 +93,4 @@ std::vector<Island> islands_around(const TensorMapSpec& map, std::span<const Box
   return islands;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A part of a region's addresses that has memory. Multiples of 16.
 struct Island {
@@ -44,4 +44,4 @@ std::vector<Island> islands_around(const TensorMapSpec& map, std::span<const Box
 /// Regions of more bytes have islands.
 inline constexpr std::uint64_t kDenseBytes = std::uint64_t{1} << 30;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 const std::vector<Island> kTwo{{.at = 1024, .bytes = 64}, {.at = 4096, .bytes = 32}};
@@ -58,4 +58,4 @@ TEST(Islands, MissingBytesAreNamed) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

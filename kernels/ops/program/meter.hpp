@@ -7,7 +7,7 @@
 
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Bytes by which a barrier may have been credited too much and the meter still reads right.
 inline constexpr std::uint32_t kMeterMargin = 1024;
@@ -43,4 +43,4 @@ constexpr std::uint32_t meter_most(const BarrierAccount& account) {
   return std::min(std::min(credit, 32768U) + kMeterMargin, kTxCountMax - spent);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/ops/tensor_map_rules.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kLastAddress = std::uint64_t{1} << 45;    // of an island
@@ -415,4 +415,4 @@ std::string stop_note(const Program& program, std::uint32_t step, std::uint32_t 
                            cta, stopping.barrier);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

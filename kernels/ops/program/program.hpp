@@ -18,7 +18,7 @@
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a step does. Behind each verb stand the operands of Step that it takes; it ignores all
 /// others. The trace of a step is the number that each CTA taking it leaves; 0 where nothing is
@@ -456,4 +456,4 @@ std::string unsound(const Program& program);
 /// What to say where step `step` stopped CTA `cta`: a wait in vain, or a meter that did not settle.
 std::string stop_note(const Program& program, std::uint32_t step, std::uint32_t cta);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

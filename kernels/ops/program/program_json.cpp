@@ -15,7 +15,7 @@
 
 #include "kernels/guarded_json.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr const char* kFormat = "tidemark-program";
@@ -589,4 +589,4 @@ Program program_from_json(std::string_view text, const std::string& name) {
   return program;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/ops/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// The program as JSON: one object with one line a region, map and step, so that two programs can
 /// be diffed. Operands of a step that have their default value are left out, whatever its verb.
@@ -20,4 +20,4 @@ std::string program_json(const Program& program);
 /// and all values that their member cannot hold. Does not check the result with unsound().
 Program program_from_json(std::string_view text, const std::string& name);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kMost64 = std::numeric_limits<std::uint64_t>::max();
@@ -614,4 +614,4 @@ TEST(ProgramJson, LongTextIsCutInAMessage) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

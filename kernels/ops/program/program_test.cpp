@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTileAt = 1024, kWindow = 1024 + 512 + 1024;
@@ -411,4 +411,4 @@ TEST(SoundProgram, OneOfSeveralCtasCannotLeave) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/ops/gemm/mma_element.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kWgmmaM = 64;         // rows of every wgmma
 inline constexpr std::uint32_t kWgmmaThreads = 128;  // a warpgroup
@@ -151,4 +151,4 @@ constexpr std::string_view shape_refusal(const Wgmma& op) {
   return {};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // Where chunk `index` lands: the chunks on either side of the middle may be told to change places.
@@ -150,4 +150,4 @@ bool wait_bounded(BulkEngine& engine, const Mbarrier& barrier, std::uint32_t par
   return false;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/virtual/copies/draw.hpp"
 #include "kernels/virtual/copies/mbarrier.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kChunkBytes = 16;
 
@@ -92,4 +92,4 @@ class BulkEngine {
 bool wait_bounded(BulkEngine& engine, const Mbarrier& barrier, std::uint32_t parity,
                   std::uint32_t tries);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

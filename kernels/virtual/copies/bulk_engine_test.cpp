@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kChunks = 1024;  // 16 KiB
@@ -186,4 +186,4 @@ TEST(Store, BytesOutsideTheWindowAreLost) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A stream of draws; copies continue independently from the same place.
 struct Draw {
@@ -19,4 +19,4 @@ inline std::uint32_t below(Draw& draw, std::uint32_t bound) {
   return static_cast<std::uint32_t>(((splitmix64(draw.state) >> 32) * bound) >> 32);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/virtual/copies/faults/im2col_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Coordinates = std::array<std::int64_t, kMaxRank>;
@@ -76,4 +76,4 @@ bool takes_channel(const TileGeometry& tile, std::int64_t channel) {
   return tile.fault == kFaultIm2colChannelsRunOn && !tile.pixels.empty() && channel >= 0;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

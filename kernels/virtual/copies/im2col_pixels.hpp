@@ -7,7 +7,7 @@
 
 #include "kernels/virtual/copies/tile_chunks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Coordinates of the pixels that `load` brings, whose map is an im2col one; dimension 0 is left to
 /// the tile. From one pixel to the next W goes a traversal stride further; behind the end of the
@@ -18,4 +18,4 @@ std::vector<std::array<std::int64_t, kMaxRank>> im2col_pixels(const TileLoad& lo
 /// Whether a fault has memory read for channel `channel`, which is none of the tensor.
 bool takes_channel(const TileGeometry& tile, std::int64_t channel);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

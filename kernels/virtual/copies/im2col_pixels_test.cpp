@@ -12,7 +12,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // Three images of 4 x 3 pixels of 16 bytes, padded by a pixel in front of W and H.
@@ -195,4 +195,4 @@ TEST(Im2colFaults, ReversedCornersAreThoseOfTheOtherAxis) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/interleave_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -215,4 +215,4 @@ TEST(InterleaveFaults, NoneShowsInATileOfElements) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

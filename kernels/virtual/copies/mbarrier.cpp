@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // A count that stops half-way to the bounds that the instruction set promises.
@@ -114,4 +114,4 @@ bool test_wait(const Mbarrier& barrier, std::uint32_t parity) {
   return (barrier.phase & 1U) != (parity & 1U);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

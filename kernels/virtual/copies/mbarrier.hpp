@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Largest arrival count, and largest magnitude of the tx-count. PTX ISA 9.0, 9.7.13.15.2.
 inline constexpr std::int32_t kMbarrierMax = (1 << 20) - 1;
@@ -52,4 +52,4 @@ void complete_tx(Mbarrier& barrier, std::uint32_t bytes);
 /// it can be told apart: on a fresh barrier, parity 1 reads as completed.
 bool test_wait(const Mbarrier& barrier, std::uint32_t parity);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 TEST(Mbarrier, FreshPhaseIsIncompleteAndThePhaseBeforeItReadsAsComplete) {
@@ -155,4 +155,4 @@ TEST(Mbarrier, TxCountReachesItsBoundsAndNotBeyond) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -182,4 +182,4 @@ TEST(VirtualMulticast, AMisalignedInnerCoordinateIsStickyAsForATileLoad) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Geometry and bounds of a tile store, with the faults that change them.
 
@@ -296,4 +296,4 @@ Bytes reduced(Reduction reduction, DataType type, const Bytes& memory, const Byt
   return made;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/virtual/copies/bulk_engine.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The path of a tile store from shared addresses to the tensor, one 16-byte chunk at a time.
 
@@ -40,4 +40,4 @@ std::array<std::uint8_t, kChunkBytes> reduced(Reduction reduction, DataType type
                                               const std::array<std::uint8_t, kChunkBytes>& comes,
                                               Fault fault);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 template <typename Bits>
@@ -63,4 +63,4 @@ TEST(VirtualReduction, LeastAndGreatestPassOverNaNAndKnowTheSignOfZero) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/store_chunks.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 void break_data(std::array<std::uint8_t, kChunkBytes>& bytes, DataType type, bool last,
@@ -186,4 +186,4 @@ void StoreEngine::land_next(Group& group) {
     store(*transfer.path.shared, transfer.chunk.source + kChunkBytes, {.bytes = transfer.bytes});
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/virtual/copies/bulk_engine.hpp"
 #include "kernels/virtual/copies/draw.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Sixteen bytes that a store moves.
 struct StoreChunk {
@@ -92,4 +92,4 @@ class StoreEngine {
   std::size_t forgotten_ = 0;     // groups, oldest first, that no wait counts any more
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // Shared memory from address 4096 holds 7; global memory holds 1.
@@ -211,4 +211,4 @@ TEST(StoreEngine, AnotherThreadsWaitWaitsForNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

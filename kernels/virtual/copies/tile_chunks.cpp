@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/im2col_pixels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::int64_t kLow32Bits = 0xffffffff, kLow36Bits = 0xfffffffff;
@@ -346,4 +346,4 @@ Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
   return chunk;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

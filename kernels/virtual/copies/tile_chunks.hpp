@@ -11,7 +11,7 @@
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A tile load with the tensor map read and every default resolved. Arrays are per dimension, those
 /// past the rank neutral.
@@ -63,4 +63,4 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

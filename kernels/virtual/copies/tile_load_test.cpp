@@ -13,7 +13,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGuard = 1024;
@@ -344,4 +344,4 @@ TEST(VirtualTileLoad, ElementStridesOf0And9AreRefusedInEachDimension) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The faults of illegal copies, as changes of the rules.
 
@@ -89,4 +89,4 @@ RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMax
   return {};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

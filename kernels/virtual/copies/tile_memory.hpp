@@ -8,7 +8,7 @@
 #include "kernels/device.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // What an engine says of a copy that it cannot carry out, and what a broken one makes of it.
 
@@ -61,4 +61,4 @@ constexpr std::int64_t with_low_bits(std::int64_t address, unsigned bits) {
 RunResult legality(const TensorMapSpec& map, const std::array<std::int32_t, kMaxRank>& at,
                    std::uint32_t shared_offset, const IllegalCopyRules& rules);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

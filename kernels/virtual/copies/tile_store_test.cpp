@@ -12,7 +12,7 @@
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kGuard = 1024;
@@ -212,4 +212,4 @@ TEST(VirtualTileStore, ManyTilesThatDoNotFitSharedMemoryAreAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -20,7 +20,7 @@
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 #include "kernels/virtual/virtual_device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kBarrierRowBytes = 16;
@@ -344,4 +344,4 @@ Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault f
   return measurement;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Runs one Gemm in host memory. A shard that does not come in time is
 /// DeviceFault::others_late, and the transport is then aborted. Throws Error when the block or a
@@ -19,4 +19,4 @@ RunResult run_virtual_gemm(const Gemm& gemm, Fault fault);
 /// times by a gather of panel id 5.
 Measurement measure_virtual_gemm(const Gemm& gemm, const Timing& timing, Fault fault);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

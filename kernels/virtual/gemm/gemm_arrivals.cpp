@@ -8,7 +8,7 @@
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint16_t kPoison = 0xffff;
@@ -145,4 +145,4 @@ void leave_out_late_bytes(GemmPanel& a, GemmPanel& b, Fault fault) {
       for (std::uint64_t k = 0; k < b.k; ++k) b.elements[b.index_of(row, k, b.pitch)] = kPoison;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

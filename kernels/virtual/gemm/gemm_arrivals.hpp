@@ -14,7 +14,7 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Where in C a tile begins: it reads rows of A from `row` on and rows of B from `col` on.
 struct GemmTileStart {
@@ -79,4 +79,4 @@ class GemmArrivals {
 /// the device plays the other ranks: bytes that would come later are poison when they are read.
 void leave_out_late_bytes(GemmPanel& a, GemmPanel& b, Fault fault);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

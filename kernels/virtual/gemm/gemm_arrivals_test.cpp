@@ -19,7 +19,7 @@
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kSeed = 11;
@@ -386,4 +386,4 @@ TEST(GemmArrivalFaults, ShowWithoutATransportToo) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

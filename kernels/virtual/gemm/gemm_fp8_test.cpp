@@ -8,7 +8,7 @@
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm product(GemmElement element, std::uint64_t k) {
@@ -153,4 +153,4 @@ TEST(Fp8Gemm, PanelsOverATransportArePacked) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

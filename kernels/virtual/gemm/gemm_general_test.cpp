@@ -9,7 +9,7 @@
 #include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm small() {
@@ -312,4 +312,4 @@ TEST(GeneralGemm, RefusesWhatNoDeviceCan) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Names and steps of the faults of the virtual matrix multiplication.
 
@@ -360,4 +360,4 @@ void store_outside(const GemmBlock& c, Fault fault) {
     clear_element(c.rows - 1, c.cols);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The ways in which the virtual matrix multiplication can be told to be wrong. All of them are in
 // the fast engine and in what it reads; the reference engine is always right.
@@ -113,4 +113,4 @@ void store_tile(const GemmBlock& c, std::uint64_t row, std::uint64_t col, GemmSu
 /// What the faults write that is no element of C.
 void store_outside(const GemmBlock& c, Fault fault);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Starts panels and asks after their shards until all are there or time is up.
 
@@ -217,4 +217,4 @@ void read_rows(const GemmReader& reader, std::uint64_t first, std::uint64_t k, s
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

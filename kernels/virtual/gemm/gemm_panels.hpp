@@ -13,7 +13,7 @@
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Bounded waits for the shards that other ranks own.
 
@@ -111,4 +111,4 @@ struct GemmReader {
 void read_rows(const GemmReader& reader, std::uint64_t first, std::uint64_t k, std::uint64_t depth,
                GemmTileRows& to);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 Gemm whole(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -363,4 +363,4 @@ TEST(VirtualGemmFaults, NeverReachTheReferenceEngine) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

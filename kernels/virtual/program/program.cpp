@@ -21,7 +21,7 @@
 #include "kernels/virtual/program/program_threads.hpp"
 #include "kernels/virtual/program/program_wgmma.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -398,4 +398,4 @@ RunResult run_virtual_peer_program(const Program& program, Fault fault, const By
   return run({.program = program, .fault = fault}, memory);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/device.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a region holds before a program runs.
 std::vector<std::uint8_t> filled_region(const Region& region, const Payload& payload);
@@ -25,4 +25,4 @@ RunResult run_virtual_program(const Program& program, Fault fault, bool beside =
 RunResult run_virtual_peer_program(const Program& program, Fault fault,
                                    const std::vector<std::uint8_t>& memory);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

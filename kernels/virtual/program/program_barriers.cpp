@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Barriers of a program: their lives, what they are told, waits and the meter.
 
@@ -326,4 +326,4 @@ void issue_split(ProgramRun& run, const BulkCopy& copy, const Leg& leg) {
   run.engine.issue(silent);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The steps of a program that an mbarrier takes, and those of its memory. What is undefined on a
 // GPU is an error of the program and thrown; a device with a fault may come to it and goes on.
@@ -53,4 +53,4 @@ std::vector<Leg> legs_of(const Turn& turn, std::uint32_t offset);
 /// credited.
 void issue_split(ProgramRun& run, const BulkCopy& copy, const Leg& leg);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

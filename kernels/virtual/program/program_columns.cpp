@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Lane = std::array<std::uint8_t, kReadBytes>;
@@ -93,4 +93,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> tile_read_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "kernels/fault.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 void take_place_rows(const Turn& turn);
 void take_read_columns(const Turn& turn);
@@ -26,4 +26,4 @@ inline constexpr Fault kFaultReadTooEarly{809};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_read_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/virtual/program/program_barriers.hpp"
 #include "kernels/virtual/program/program_maps.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Issue of the loads of a program, and the faults of a copy that knows its barrier.
 
@@ -220,4 +220,4 @@ void finish_stores(ProgramRun& run) {
     for (auto& [thread, engine] : cta.stores) engine.finish();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The loads of a program.
 
@@ -26,4 +26,4 @@ std::uint64_t take_look(const Turn& turn);
 /// Lets all stores of all CTAs land.
 void finish_stores(ProgramRun& run);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

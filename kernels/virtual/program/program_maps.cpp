@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Replaces the fields that differ, one by one, so that each can be left out.
 
@@ -209,4 +209,4 @@ RunResult preflight(const Program& program, Fault fault) {
   return {};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

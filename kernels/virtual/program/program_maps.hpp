@@ -7,7 +7,7 @@
 #include "kernels/device.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Tensor maps that a program changes: what is in global memory, and what each CTA takes it for.
 
@@ -39,4 +39,4 @@ RunResult legality_of(const Program& program, const Step& copy, Fault fault);
 /// starts where none may. No fault where nothing does.
 RunResult preflight(const Program& program, Fault fault);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/virtual/copies/mbarrier.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// 8 bytes of shared memory: an mbarrier from init to inval, else a word.
 struct BarrierMemory {
@@ -69,4 +69,4 @@ struct Turn {
   BarrierMemory& memory() const { return own().barriers[step().barrier]; }
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

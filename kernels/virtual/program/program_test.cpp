@@ -13,7 +13,7 @@
 #include "kernels/ops/program/meter.hpp"
 #include "kernels/ops/tensor_map_rules.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTile = 512, kTileAt = 1024, kWindow = 1024 + kTile + 1024;
@@ -732,4 +732,4 @@ TEST(VirtualProgram, MemoryOfABarrierThatLivesIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_barriers.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Adds to the elements of tiles and copies boxes element by element, and the faults of both.
 
@@ -188,4 +188,4 @@ void take_async(const Turn& turn) {
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

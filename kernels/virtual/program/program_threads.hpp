@@ -5,7 +5,7 @@
 
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Steps that the threads of a CTA take on tiles by ordinary accesses.
 
@@ -21,4 +21,4 @@ void take_async(const Turn& turn);
 std::function<Chunk(std::uint32_t)> reducing(const Turn& turn, const SharedWindow& window,
                                              std::function<Chunk(std::uint32_t)> copy);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // The 8 x 8 matrix of f32 that counts from 0, in 4 x 4 tiles of one CTA each, in place; to each
@@ -122,4 +122,4 @@ TEST(VirtualThreads, AStoreBeforeTheFenceTakesStaleBytes) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

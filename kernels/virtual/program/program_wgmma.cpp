@@ -12,7 +12,7 @@
 
 #include "kernels/virtual/copies/tile_memory.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::int64_t kCoreRow = 16;   // bytes of a row of a core matrix
@@ -308,4 +308,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> tile_consume_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

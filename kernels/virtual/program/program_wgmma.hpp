@@ -8,7 +8,7 @@
 #include "kernels/ops/program/wgmma.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 void take_wgmma(const Turn& turn);
 
@@ -60,4 +60,4 @@ inline constexpr Fault kFaultConsumeZeroOnMismatch{644};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_consume_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // PTX ISA 9.0, figure 166: ((8,2),(4,4)):((4,32),(1,64)), in elements of four bytes.
@@ -237,4 +237,4 @@ TEST(WgmmaFaults, AreHarmlessWhereTheirStepDoesNotOccur) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A common slope within the sides, in units of its error; NaN with fewer than six launches.
@@ -86,4 +86,4 @@ Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<con
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

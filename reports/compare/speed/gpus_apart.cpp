@@ -9,7 +9,7 @@
 
 #include "reports/base/statistics.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Every GPU of every series, judged against the other GPUs of its series: by series, empty where
@@ -160,4 +160,4 @@ GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy) 
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

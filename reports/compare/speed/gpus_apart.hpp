@@ -9,7 +9,7 @@
 #include "reports/compare/speed/series.hpp"
 #include "reports/compare/speed/speed.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// GPUs of one metric that changed, a finding for each verdict.
 class GpusByVerdict {
@@ -32,4 +32,4 @@ struct GpusApart {
 /// Series of fewer than kFewestGpus have no finding here.
 GpusApart gpus_apart(const std::vector<Series>& all, const SpeedPolicy& policy);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "reports/base/statistics.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // The tail of Student's t by the continued fraction of the incomplete beta function.
 
@@ -409,4 +409,4 @@ std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t
   return q;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

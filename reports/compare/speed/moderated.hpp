@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Student's t distribution: what a t value means for so many degrees of freedom.
 
@@ -126,4 +126,4 @@ Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change);
 std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
                              const std::vector<std::uint32_t>& kind);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

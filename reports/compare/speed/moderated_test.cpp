@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(Moderated, ANoisyGpuIsNotDrawnTowardsQuietOnes) {
@@ -152,4 +152,4 @@ TEST(Moderated, FewRowsThatScatterUnlikeEachOtherSayLittleOfEachOther) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

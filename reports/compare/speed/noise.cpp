@@ -9,7 +9,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

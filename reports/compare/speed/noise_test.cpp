@@ -6,7 +6,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Cases, GPUs and launches that differ by nothing but what a test puts in.
@@ -68,4 +68,4 @@ TEST(SlowedOnPurpose, OnBothSidesIsSaidAllTheSame) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

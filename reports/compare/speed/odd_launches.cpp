@@ -12,7 +12,7 @@
 #include "reports/compare/conformance.hpp"
 #include "reports/compare/speed/speed.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// How far a launch lies from the median of the others of its side.
@@ -156,4 +156,4 @@ void judge_unstable_shift(SpeedComparison& made, std::size_t base) {
   made.why_shared = unstable_text(slow, shared, policy.floor);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

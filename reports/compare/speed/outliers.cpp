@@ -15,7 +15,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 // Of normal values a MAD is as good as 37 of 100 of them under a standard deviation.
@@ -341,4 +341,4 @@ std::string text_of(const OutlierGroup& group) {
       named.empty() ? "" : ": ", named);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "reports/compare/launch_facts.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// GPUs of one model, or nodes, below which none can be said to lie apart.
 inline constexpr std::size_t kFewestPeers = 8;
@@ -43,4 +43,4 @@ Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy = {})
 /// "SLOWER than the other GPUs: node n17, all 8 GPUs, 3 metrics: ..." in one line.
 std::string text_of(const OutlierGroup& group);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 SyntheticFleet fleet(std::uint32_t gpus, std::uint32_t cases) {
@@ -133,4 +133,4 @@ TEST(Outliers, ShowSaysThatThereAreNone) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/series.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -194,4 +194,4 @@ void hold_against(Comparison& comparison, const References& references) {
       worst, metrics > 1 ? fmt::format("; and {}", plural(metrics - 1, "more metric")) : "");
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

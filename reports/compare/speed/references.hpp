@@ -10,7 +10,7 @@
 
 #include "reports/compare/launch_facts.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 struct Comparison;
 
@@ -47,4 +47,4 @@ inline constexpr double kReferenceSlack = 0.05;
 /// slower than that.
 void hold_against(Comparison& comparison, const References& references);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/synthetic_fleet.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::vector<LaunchFacts> side(bool fresh, double all_slower) {
@@ -123,4 +123,4 @@ TEST(References, TheProgramCarriesThoseOfH100AndH200) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Gathers values over launches; GPUs that lack one would move the mean by what GPUs differ.
 
@@ -345,4 +345,4 @@ std::vector<std::string> incomplete_series(const Pairing& pairing) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

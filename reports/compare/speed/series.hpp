@@ -10,7 +10,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // The values of one metric of one case over all launches and GPUs.
 
@@ -61,4 +61,4 @@ void miss_lost_numbers(const Pairing& pairing, bool same_suite, std::vector<Laun
 /// "series 5f3a: launch 3 of 5 is not given": for each side and series that it has a part of.
 std::vector<std::string> incomplete_series(const Pairing& pairing);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

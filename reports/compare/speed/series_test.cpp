@@ -10,7 +10,7 @@
 #include "reports/render/show.hpp"
 #include "reports/testing/two_sides.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -154,4 +154,4 @@ TEST(LostNumbers, OfGpusThatOneSideAloneHasAreInTheFirstLines) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "reports/compare/speed/moderated.hpp"
 #include "reports/compare/speed/series.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// `one_gpu`: of few, judged beside the mean over them, so that what is found without a change adds
@@ -204,7 +204,7 @@ std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
 }
 
 /// So many launches a side as exclude a loss of kNotWorseFloors, or show one of the floor, if the
-/// effect stays as it is; 0 where kMostLaunches do not.
+/// effect stays as it is; 0 where kMostLaunchesASide do not.
 std::size_t launches_to_decide(const SpeedFinding& finding) {
   const Effect& effect = finding.in_all;
   if (std::isnan(effect.standard_error)) return kSureLaunches;
@@ -213,7 +213,7 @@ std::size_t launches_to_decide(const SpeedFinding& finding) {
   const double loss = -effect.effect;
   const double distance = std::fmax(kNotWorseFloors * finding.floor - loss, loss - finding.floor);
   for (auto launches = std::max(kSureLaunches, std::min(effect.base, effect.fresh) + 1);
-       launches <= kMostLaunches; ++launches) {
+       launches <= kMostLaunchesASide; ++launches) {
     const auto side = static_cast<double>(launches);
     const double error = effect.standard_error * std::sqrt(have / side);
     if (student_upper(kTail, 2 * side - 2) * error <= distance) return launches;
@@ -224,7 +224,8 @@ std::size_t launches_to_decide(const SpeedFinding& finding) {
 std::string why_ambiguous(const SpeedFinding& finding, bool few) {
   if (few) return fmt::format("fewer than {} launches a side", kFewestLaunches);
   if (finding.launches_needed == 0)
-    return fmt::format("too noisy: {} launches a side would not exclude a loss", kMostLaunches);
+    return fmt::format("too noisy: {} launches a side would not exclude a loss",
+                       kMostLaunchesASide);
   return "the noise hides whether it lost what counts";
 }
 
@@ -471,4 +472,4 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

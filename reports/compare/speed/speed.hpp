@@ -13,7 +13,7 @@
 #include "reports/compare/pairing.hpp"
 #include "reports/compare/speed/moderated.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 enum class SpeedVerdict : std::uint8_t {
   regressed,
@@ -67,7 +67,7 @@ inline constexpr double kUnstableSpreads = 10;
 /// Of the floor, the largest loss with which a metric is not worse.
 inline constexpr double kNotWorseFloors = 3;
 /// More launches a side than anybody runs to decide a metric.
-inline constexpr std::size_t kMostLaunches = 20;
+inline constexpr std::size_t kMostLaunchesASide = 20;
 /// Of the floor, of how far the slowest tenth of the samples lies from their median.
 inline constexpr double kTailFloors = 3;
 
@@ -93,8 +93,9 @@ struct SpeedFinding {
   std::string reference = {};  // what other GPUs of the model have; empty where it is not known
   double floor = 0;            // least effect that counts
   double floor_given = 0;      // the same as asked for, before exactness
-  std::size_t launches_needed = 0;  // a side, to decide what is ambiguous; 0: kMostLaunches do not
-  double smallest_seen = 0;         // least own effect that would have been found 8 times of 10
+  std::size_t launches_needed =
+      0;                     // a side, to decide what is ambiguous; 0: kMostLaunchesASide do not
+  double smallest_seen = 0;  // least own effect that would have been found 8 times of 10
   double base_value = 0, fresh_value = 0;     // geometric means over launches and GPUs, in the unit
   std::size_t gpus = 0, gpus_left_out = 0;    // GPUs that the means are over; the other paired ones
   std::vector<std::uint32_t> without = {};    // of those: with no value in some launch
@@ -202,4 +203,4 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
 /// The verdict on an effect with this floor. `few`: fewer than kFewestLaunches on a side.
 SpeedVerdict judge_effect(const Effect& effect, double floor, double alpha, bool few);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

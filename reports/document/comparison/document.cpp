@@ -8,7 +8,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr Most kMost = {.terminal = 30, .page = 300};  // of a kind
@@ -272,4 +272,4 @@ Document document_of(const Comparison& comparison, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/compare/comparison.hpp"
 #include "reports/document/records.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// "NEW FAIL", "REGRESSED", "WAIVED REGRESSED".
 std::string heading_of(ChangeKind kind);
@@ -149,4 +149,4 @@ std::vector<Block> explanation_of(const Comparison& comparison, std::string_view
 /// named there is skipped, as is everything of the virtual device.
 Views views_of(const Comparison& comparison, const ShowOptions& options);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kMostGpus = 16;  // of a finding; --csv and --json have all
@@ -144,4 +144,4 @@ std::vector<Block> explanation_of(const Comparison& comparison, std::string_view
   return page;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

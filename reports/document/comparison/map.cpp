@@ -15,7 +15,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// What became of one case on the GPUs of one row.
@@ -167,4 +167,4 @@ Section map_of(const Comparison& comparison, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

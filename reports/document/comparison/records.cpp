@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // A comparison as CSV: a line each case and GPU, each metric, and each metric of GPUs that changed
 // unlike the others.
@@ -348,4 +348,4 @@ Views views_of(const Comparison& comparison, const ShowOptions& options) {
           .tests = [&] { return tests_of(comparison, options.fail_on); }};
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/comparison/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Values = std::vector<const SeriesOfLaunch*>;
@@ -167,4 +167,4 @@ void add_speed(Section& section, const Comparison& comparison, const ShowOptions
   add_table(section, comparison, kInReview, Most::kAll);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 namespace {
 
@@ -596,4 +596,4 @@ std::vector<std::string> notes_of(const Comparison& comparison) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

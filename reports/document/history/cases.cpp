@@ -6,7 +6,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 bool is_remarkable(const CasePast& past) {
@@ -216,4 +216,4 @@ Section cases_of(const History& history, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

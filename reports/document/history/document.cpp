@@ -11,7 +11,7 @@
 #include "reports/base/words.hpp"
 #include "reports/history/levels.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr Most kMost = {.terminal = 20, .page = 100};  // of a kind
@@ -282,4 +282,4 @@ Document document_of(const History& history, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

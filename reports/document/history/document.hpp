@@ -8,7 +8,7 @@
 #include "reports/document/records.hpp"
 #include "reports/history/history.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// What fails first, then what changed, the newest first, with what else changed at that time, then
 /// how every metric went.
@@ -55,4 +55,4 @@ std::string cases_summary(const History& history);
 /// "3 of 34 metrics changed, 29 steady, 2 with fewer than 6 launches".
 std::string metrics_summary(const History& history);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kMostDots = 600;  // more are a band
@@ -203,4 +203,4 @@ Section metrics_of(const History& history, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

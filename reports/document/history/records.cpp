@@ -11,7 +11,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // A history as CSV: one table for spreadsheets.
 
@@ -275,4 +275,4 @@ Views views_of(const History& history, const ShowOptions& options) {
           .json_indent = 1};
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

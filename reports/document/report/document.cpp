@@ -12,7 +12,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr Most kMost = {.terminal = 30, .page = 300};  // of a kind
@@ -337,4 +337,4 @@ Document document_of(const Report& report, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// A text and the SMs that it names, " [SM 17]" or " [SM 4, 17]", apart: GPUs that fail alike fail
 /// on different SMs.
@@ -154,4 +154,4 @@ std::vector<const MetricRow*> counted_of(const Report& report, const Measured& m
 /// The rate a job sees that waits for its slowest rank: sample by sample the worst of all GPUs.
 Statistics slowest_of(const Report& report, const Measured& measured);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/journal/hardware_events.hpp"
 #include "reports/journal/record.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Finds results that say the same.
 
@@ -237,4 +237,4 @@ std::string time_line(const Report& report) {
                             seconds_text(slowest->second), seconds_text(median_of(std::move(all))));
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// GPUs on which zfill.corner fails with these reasons.
@@ -232,4 +232,4 @@ TEST(Observations, TakeOneLineUnlessAskedFor) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

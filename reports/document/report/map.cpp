@@ -11,7 +11,7 @@
 #include "reports/document/report/document.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// What the results of one row of the map on one case come to.
@@ -180,4 +180,4 @@ Section cases_of(const Report& report, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report) {
   std::map<std::uint32_t, std::vector<Measured>> made;
@@ -435,4 +435,4 @@ Section measured_section(const Report& report, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "reports/document/report/document.hpp"
 #include "reports/journal/hardware_events.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string known(std::string_view text) { return text.empty() ? "unknown" : std::string(text); }
@@ -283,4 +283,4 @@ Section origin_of(const Report& report, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

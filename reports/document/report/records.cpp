@@ -12,7 +12,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // A report as CSV, made from the description of its tables.
 
@@ -257,4 +257,4 @@ Views views_of(const Report& report, const ShowOptions& options) {
           .tests = [&] { return tests_of(report, options); }};
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

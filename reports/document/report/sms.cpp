@@ -9,7 +9,7 @@
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Which SMs rows visited, and on which of them rows failed, in lines for every rendering.
 
@@ -257,4 +257,4 @@ Section sm_maps_of(const Report& report, const ShowOptions& options) {
   return made;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

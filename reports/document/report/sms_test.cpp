@@ -8,7 +8,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// GPUs of 132 SMs, of which so many were visited, each by ten rows. Of fewer than two GPUs only
@@ -142,4 +142,4 @@ TEST(SmLines, OfManyGpusAreCappedOnATerminal) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

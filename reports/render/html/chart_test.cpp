@@ -7,7 +7,7 @@
 #include "reports/render/html/svg.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -116,4 +116,4 @@ TEST(HeatMap, IsNotThereWithoutCells) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/seen_in_chromium.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string html(const History& history, const ShowOptions& options = {}) {
@@ -164,4 +164,4 @@ TEST(HistoryHtmlInChromium, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr double kLeft = 76, kWidth = 940, kRight = 44, kTop = 22, kHeight = 180, kAxis = 24;
@@ -163,4 +163,4 @@ std::string svg_of(const LineChart& chart) {
          marks_of(chart, scale) + "</svg></div>\n";
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

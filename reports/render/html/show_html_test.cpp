@@ -11,7 +11,7 @@
 #include "reports/testing/said.hpp"
 #include "reports/testing/seen_in_chromium.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 using Json = nlohmann::json;
@@ -211,4 +211,4 @@ TEST(ShowHtmlInChromium, NothingHostileBecomesMarkup) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 bool AxisRange::is_finite() const { return std::isfinite(low) && std::isfinite(high - low); }
 
@@ -277,4 +277,4 @@ std::string svg_of(const StripPlot& plot) {
   return made + "</svg></div>\n";
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

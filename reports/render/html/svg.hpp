@@ -8,7 +8,7 @@
 
 #include "reports/document/document.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // The style and the script of a page, as page.css and page.js hold them, put in by the build.
 
@@ -57,4 +57,4 @@ inline constexpr std::size_t kStripSamples = 200;
 /// that do not count: a thousand GPUs would else be most of a page that no browser opens at once.
 inline constexpr std::size_t kStripDots = 128, kStripOutermost = 16;
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/store/assemble/assembly.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Makes a report of the journals of a launch: who ran it, where, and what was planned.
 
@@ -212,4 +212,4 @@ const EventRecord* spoiled_by(const std::vector<EventRecord>& spoiling, std::uin
   return nullptr;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

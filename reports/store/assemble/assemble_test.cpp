@@ -12,7 +12,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 const ResultRow& result_of(const Report& report, std::string_view case_name, std::uint32_t gpu) {
@@ -556,4 +556,4 @@ TEST(Assemble, ALaunchThatCannotBeIsRefused) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

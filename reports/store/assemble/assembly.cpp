@@ -15,7 +15,7 @@
 #include "reports/base/statistics.hpp"
 #include "reports/schema/verdict.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Turns the outcomes of one journal after the other into rows.
 
@@ -378,4 +378,4 @@ void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

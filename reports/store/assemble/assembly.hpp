@@ -22,7 +22,7 @@
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // The records of all journals of one launch, sorted by kind and checked against each other.
 
@@ -219,4 +219,4 @@ void apply_waivers(Assembly& made, const HeardLaunch& all);
 void add_results(Assembly& made, const HeardLaunch& all, HeardResults& heard,
                  const std::string& why_ended);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 Waiver corner(const std::string& gpu = "") {
@@ -148,4 +148,4 @@ TEST(AssembledWaivers, ShowListsWhatIsWaivedWithItsReplayLine) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "reports/base/error.hpp"
 #include "reports/base/words.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// What must be equal on all ranks for their results to be of one launch.
@@ -339,4 +339,4 @@ HeardLaunch gather(const Journals& folder, const TakeCases& take) {
   return all;
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

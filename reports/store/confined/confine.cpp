@@ -22,7 +22,7 @@
 #include "reports/base/error.hpp"
 #include "reports/store/confined/sanitized.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 #if defined(__x86_64__)
@@ -159,4 +159,4 @@ bool confine(std::span<const int> keep, const Confinement& confinement) {
   return confinement.filter && install_filter();
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -26,7 +26,7 @@
 #include "reports/store/hdf5/dataset.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Packs what a report holds into frames.
 
@@ -349,4 +349,4 @@ Report read_confined(const std::string& name, int file, const ReaderLimits& limi
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

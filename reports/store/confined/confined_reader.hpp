@@ -13,7 +13,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Takes from the calling process what the reading of a stranger's file does not need: other files,
 // memory, time, and the right to do anything but compute and write down what it has read.
@@ -84,4 +84,4 @@ using ReadFrom = std::function<void(int file, const RowSink& sink)>;
 Report read_confined(const std::string& name, int file, const ReaderLimits& limits,
                      const ReadFrom& read, Protection& protection);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

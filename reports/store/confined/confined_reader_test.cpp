@@ -24,7 +24,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kMegabyte = 1u << 20;
@@ -298,4 +298,4 @@ TEST(LaunchAttributes, OfAnotherLengthAreNone) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// A written report, opened to be changed, and what its reader then says.
@@ -397,4 +397,4 @@ TEST(HostileReport, AVerdictThatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 struct Said {
@@ -140,4 +140,4 @@ TEST(Pandas, ReadsResultsWithTheirText) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

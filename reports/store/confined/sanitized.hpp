@@ -3,7 +3,7 @@
 // new` can say so.
 #pragma once
 
-namespace tidemark::reports {
+namespace tidemark {
 
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr bool kAddressSanitized = true;
@@ -17,4 +17,4 @@ inline constexpr bool kThreadSanitized = true;
 inline constexpr bool kThreadSanitized = false;
 #endif
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

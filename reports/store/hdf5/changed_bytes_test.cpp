@@ -12,7 +12,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/testing/example_launch.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// Where the packed rows of a table stand in the file.
@@ -48,4 +48,4 @@ TEST(ChangedBytes, AnyByteOfTheRowsChangedGivesAReportOrOneLine) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 
 #include "reports/store/hdf5/dataset.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Two libraries that do the same: one is everywhere, the other fast.
 
@@ -141,4 +141,4 @@ void for_each_chunk(const Source& source, std::string_view name, hid_t dataset,
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 
 #include "reports/store/hdf5/image.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Asks HDF5 about a dataset before reading it.
 
@@ -283,4 +283,4 @@ std::uint32_t checksum_of_attributes(const Source& source, hid_t root) {
   return static_cast<std::uint32_t>(crc);
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "reports/schema/tables.hpp"
 #include "reports/store/hdf5/h5.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 // Datasets of a file that is not trusted: what HDF5 is asked before anything is read.
 
@@ -87,4 +87,4 @@ void inflate(std::string_view packed, std::string& made, std::size_t most);
 /// The same by zlib alone.
 void inflate_by_zlib(std::string_view packed, std::string& made, std::size_t most);
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

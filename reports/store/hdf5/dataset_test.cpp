@@ -20,7 +20,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/said.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::vector<std::size_t> packed_offsets(const Table& table) {
@@ -280,4 +280,4 @@ TEST(Attributes, AnUnknownLevelOrDeviceIsRefused) {
 
 }  // namespace
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

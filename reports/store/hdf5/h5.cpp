@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kGrowth = 1u << 20;  // bytes a file in memory grows by
@@ -97,4 +97,4 @@ H5Id memory_file(const std::string& name, std::string& image) {
 
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/schema/tables.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// Owns one HDF5 identifier.
 class H5Id {
@@ -61,4 +61,4 @@ H5Id memory_file(const std::string& name, std::string& image);
 /// HDF5 says nothing on stderr; what failed is in our own line.
 void silence_hdf5();
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

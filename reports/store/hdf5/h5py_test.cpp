@@ -8,7 +8,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 TEST(H5py, ReadsTablesEnumsUnitsAndText) {
@@ -40,4 +40,4 @@ TEST(H5py, ItsScriptsCanBeStarted) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 
 /// The bytes of the file; equal reports give equal bytes. `name` is for error lines.
 std::string image_of(const Report& report, const std::string& name);
@@ -46,4 +46,4 @@ inline constexpr std::uint64_t kMostChunkBytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMostAttributeBytes = 1u << 16;
 inline constexpr std::uint64_t kMostRootLinks = 64;
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

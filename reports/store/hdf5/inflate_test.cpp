@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 std::string deflated(const std::string& text) {
@@ -47,4 +47,4 @@ TEST(Inflate, GivesNothingOfWhatIsLongerDamagedOrCut) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

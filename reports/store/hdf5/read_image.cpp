@@ -10,7 +10,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
@@ -224,4 +224,4 @@ Report report_of(std::string image, const std::string& name) {
   return builder.finish();
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "reports/testing/example_launch.hpp"
 #include "reports/testing/foreign_reader.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 /// The example report after `h5repack <options>`, and whether it reads as before.
@@ -37,4 +37,4 @@ TEST(Userblock, IsPassedOver) {
 }
 
 }  // namespace
-}  // namespace tidemark::reports
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "reports/store/hdf5/image.hpp"
 #include "reports/store/report.hpp"
 
-namespace tidemark::reports {
+namespace tidemark {
 namespace {
 
 constexpr hsize_t kChunkRows = 8192;
@@ -158,4 +158,4 @@ std::string image_of(const Report& report, const std::string& name) {
   }
 }
 
-}  // namespace tidemark::reports
+}  // namespace tidemark

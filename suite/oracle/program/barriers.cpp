@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 void complete(BarrierState& barrier) {
@@ -65,7 +65,7 @@ ExpectedTrace test(const Step& step, const BarrierState& barrier) {
   return {.value = is_complete(barrier, *parity) ? 1U : 0U};
 }
 
-ExpectedTrace wait(Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier) {
+ExpectedTrace wait(Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier) {
   const auto parity = parity_of(step, barrier);
   if (!parity || barrier.open || step.ns < kLandNs) return open_wait(barrier);
   // The phase of the other parity may end while the wait begins, and be taken for this one.
@@ -82,7 +82,7 @@ ExpectedTrace wait(Walk& walk, const Step& step, CtaState& cta, BarrierState& ba
   return {.value = 1};
 }
 
-ExpectedTrace meter(const Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier) {
+ExpectedTrace meter(const Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier) {
   const bool racing = barrier.open || will_complete(barrier);
   land(barrier);
   const auto parity = parity_of(step, barrier);
@@ -134,4 +134,4 @@ void require_alive(const Walk& walk, const Step& step, const BarrierState& barri
     walk.refuse("the barrier is in use; invalidate it first");
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "suite/oracle/place.hpp"
 #include "suite/oracle/program/walk.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kChunk = 16, kRow = 128;
@@ -75,4 +75,4 @@ void read_columns(Walk& walk, const Step& step, std::uint32_t rank) {
   window.lanes.push_back({.rows = from.rows(), .first_column = first, .part = written});
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kTracesTold = 4;
@@ -256,4 +256,4 @@ std::vector<Miscompare> compare(const Program& program, const ProgramExpectation
   return found;
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

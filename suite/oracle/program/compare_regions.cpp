@@ -10,7 +10,7 @@
 #include "suite/oracle/compare.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::size_t kChunk = 16;
@@ -133,4 +133,4 @@ void compare_regions(const Program& program, const ProgramExpectation& expected,
   if (spared) say(program, expected, result.surroundings, *spared, row, found);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

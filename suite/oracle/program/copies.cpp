@@ -7,7 +7,7 @@
 
 #include "suite/oracle/reduction.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 // Whether it makes no difference which of two lands first. Each element is reduced at once.
@@ -81,7 +81,7 @@ void issue_send(Walk& walk, const Step& step, Sent issued, std::uint32_t credit)
 
 void touch(Walk& walk, std::uint32_t rank, std::uint32_t offset, std::uint32_t bytes) {
   refuse_overwriting(walk, rank, offset, bytes);
-  CtaState& cta = walk.ctas[rank];
+  ExpectedCta& cta = walk.ctas[rank];
   cta.touched.push_back({offset, offset + bytes});
   // Each thread has a fence.proxy.async behind it, of which other CTAs do not know yet.
   cta.touched.insert(cta.touched.end(), cta.unfenced.begin(), cta.unfenced.end());
@@ -119,7 +119,7 @@ void refuse_unstored(const Walk& walk, const TileLoad& load, std::uint8_t region
 
 void refuse_unread(const Walk& walk, const Step& store) {
   const Map& map = walk.program.maps[store.map];
-  for (const CtaState& cta : walk.ctas)
+  for (const ExpectedCta& cta : walk.ctas)
     for (const BarrierState& barrier : cta.barriers)
       for (const Flight& flight : barrier.flights)
         if (flight.region == map.region && may_overlap(flight.load, {map.spec, store.at, 0}))
@@ -199,4 +199,4 @@ void prefetch(Walk& walk, const Step& step, std::uint32_t rank) {
     walk.refuse("an inner coordinate off 16 bytes");
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

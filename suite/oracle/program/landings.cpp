@@ -8,7 +8,7 @@
 #include "suite/oracle/place.hpp"
 #include "suite/oracle/reduction.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 void put(const std::vector<std::uint8_t>& bytes, Part part, ExpectedWindow& window) {
@@ -27,7 +27,7 @@ void reduce(const Sent& send, Part part, ExpectedWindow& window) {
   }
 }
 
-void land_send(const Sent& send, Part part, CtaState& cta) {
+void land_send(const Sent& send, Part part, ExpectedCta& cta) {
   if (send.reduction == Reduction::none)
     put(send.bytes, part, cta.window);
   else
@@ -55,7 +55,7 @@ void land(BarrierState& barrier) {
 }
 
 void land_everywhere(Walk& walk) {
-  for (CtaState& cta : walk.ctas)
+  for (ExpectedCta& cta : walk.ctas)
     for (BarrierState& barrier : cta.barriers) land(barrier);
 }
 
@@ -73,7 +73,7 @@ void keep_tile(ExpectedWindow& window, const TileLoad& tile) {
   window.tiles.push_back(tile);
 }
 
-void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier) {
+void see_boxes(const Walk& walk, ExpectedCta& cta, BarrierState& barrier) {
   std::vector<Flight> left;
   for (Flight& flight : barrier.flights) {
     if (!flight.phase_done) {
@@ -99,4 +99,4 @@ void see_sends(Walk& walk, const BarrierState& barrier) {
   }
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // Tensor maps that steps replace.
 #include "suite/oracle/program/walk.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 void use_map(Walk& walk, const Step& step, std::uint32_t rank) {
   const std::uint8_t number = place_of_map(walk.program, step.map);
@@ -47,7 +47,7 @@ void replace(Walk& walk, const Step& step, std::uint32_t rank) {
     walk.refuse("another CTA may still use the map; have a cluster_sync");
   if (place.changed && place.changer != rank && (!walk.met || *place.changed > *walk.met))
     walk.refuse("the CTAs have not met since the map was replaced; have a cluster_sync");
-  for (const CtaState& cta : walk.ctas)
+  for (const ExpectedCta& cta : walk.ctas)
     for (const BarrierState& barrier : cta.barriers)
       for (const Flight& flight : barrier.flights)
         if (flight.place == number)
@@ -58,4 +58,4 @@ void replace(Walk& walk, const Step& step, std::uint32_t rank) {
   place = {.holds = step.map, .changer = rank, .changed = walk.step, .released = step.scope};
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

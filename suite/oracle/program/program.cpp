@@ -13,13 +13,13 @@
 #include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/program/walk.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 void meet(Walk& walk) {
   walk.met = walk.step;
   walk.reads.clear();
-  for (CtaState& cta : walk.ctas) cta.touched.clear();
+  for (ExpectedCta& cta : walk.ctas) cta.touched.clear();
   for (MapPlace& place : walk.places) place.touched = 0;
   for (Sent& send : walk.sends) send.over = send.over || send.seen;
 }
@@ -107,7 +107,7 @@ ExpectedTrace read_region(Walk& walk, const Step& step, std::uint32_t rank) {
 }
 
 // Any of them may have come.
-void record_reductions(const Walk& walk, const CtaState& cta, std::vector<Compare>& compare) {
+void record_reductions(const Walk& walk, const ExpectedCta& cta, std::vector<Compare>& compare) {
   for (const BarrierState& barrier : cta.barriers)
     for (const Flight& flight : barrier.flights) {
       if (flight.send == kNone || walk.sends[flight.send].reduction == Reduction::none) continue;
@@ -120,13 +120,13 @@ void record_reductions(const Walk& walk, const CtaState& cta, std::vector<Compar
 
 void snapshot(Walk& walk, std::uint32_t rank) {
   walk.ctas[rank].touched.push_back({0, walk.program.window});
-  const CtaState& cta = walk.ctas[rank];
+  const ExpectedCta& cta = walk.ctas[rank];
   ExpectedSnapshot taken{
       .step = static_cast<std::uint32_t>(walk.step), .cta = rank, .window = cta.window};
   const bool flying = std::any_of(cta.barriers.begin(), cta.barriers.end(),
                                   [](const auto& barrier) { return !barrier.flights.empty(); });
   if (flying) {
-    CtaState landed = cta;
+    ExpectedCta landed = cta;
     for (BarrierState& barrier : landed.barriers) {
       for (Flight& flight : barrier.flights) flight.phase_done = true;
       see_boxes(walk, landed, barrier);
@@ -144,7 +144,7 @@ void snapshot(Walk& walk, std::uint32_t rank) {
 // One step by CTA `rank`.
 ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   const bool on_barrier = info_of(step.verb).barrier;
-  CtaState& cta = walk.ctas[rank];
+  ExpectedCta& cta = walk.ctas[rank];
   BarrierState none;
   BarrierState& own = on_barrier ? cta.barriers[step.barrier] : none;
   BarrierState& named =
@@ -259,13 +259,12 @@ Walk begin(const Program& program) {
     refuse_illegal_map(program.maps[i].spec, fmt::format("program: map {}: ", i));
   Walk walk{
       .program = program, .expected = {}, .regions = {}, .ctas = {}, .stores = Stores(program)};
-  for (const kernels::Region& region : program.regions)
-    walk.regions.push_back(contents(program, region));
+  for (const Region& region : program.regions) walk.regions.push_back(contents(program, region));
   walk.places.resize(program.maps.size());
   for (std::size_t i = 0; i < program.maps.size(); ++i)
     if (program.maps[i].from == kEncoded) walk.places[i].holds = static_cast<std::uint8_t>(i);
   walk.ctas.resize(ctas_of(program));
-  for (CtaState& cta : walk.ctas) {
+  for (ExpectedCta& cta : walk.ctas) {
     cta.barriers.resize(program.barriers);
     cta.window.bytes.resize(program.window);
   }
@@ -342,4 +341,4 @@ ProgramExpectation predict(const Program& program) {
   return std::move(walk.expected);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/testing/scripted_device.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 /// A box of 32 x 3 bytes, 96 in all.
@@ -249,8 +249,7 @@ TEST(ProgramOracle, RefusesUndefinedSteps) {
 constexpr Step kMeet{.verb = Verb::cluster_sync, .ctas = 3};
 constexpr Step kSend{.verb = Verb::send, .of = 1, .offset = 1024, .bytes = 32, .at = {1040}};
 constexpr Step kToldOfSend{.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 32};
-constexpr Step kWaitInPeer{
-    .verb = Verb::wait, .ctas = 2, .stops = true, .ns = kernels::kMustCompleteNs};
+constexpr Step kWaitInPeer{.verb = Verb::wait, .ctas = 2, .stops = true, .ns = kMustCompleteNs};
 constexpr Step kOverwrite{.verb = Verb::fill, .offset = 1040, .bytes = 16};
 constexpr Step kSnapshotInPeer{.verb = Verb::snapshot, .ctas = 2};
 
@@ -303,7 +302,7 @@ TEST(ProgramOracle, NothingElseIsDoneToWhereASendLands) {
 
 TEST(ProgramOracle, ASendFromWhereALoadLandsOrToItselfIsRefused) {
   Step own = kSend;
-  own.of = kernels::kOwnCta;
+  own.of = kOwnCta;
   EXPECT_THROW(predict(of({kLoad, own})), Error);
   EXPECT_THROW(predict(of({own})), Error);
   own.at[0] = 1056;
@@ -441,7 +440,7 @@ TEST(ProgramOracle, WhatSeveralCtasReduceAddsUpAndIsOpenUntilThePhaseIsSeen) {
                                                          .ctas = 2,
                                                          .parity = kCurrentPhase,
                                                          .stops = true,
-                                                         .ns = kernels::kMustCompleteNs},
+                                                         .ns = kMustCompleteNs},
                                                         kSnapshotInPeer}));
   const ExpectedWindow& open = expected.snapshots.at(0).window;
   EXPECT_EQ(std::count(open.compare.begin(), open.compare.end(), Compare::recorded), 4);
@@ -504,7 +503,7 @@ TEST(ProgramOracle, WhatIsDefinedOfOtherCtasAloneIsRefused) {
   EXPECT_THROW(predict(of_two({kMeet, red(Reduction::add, 1, 2)})), Error);
   send.reduction = Reduction::add;
   EXPECT_NO_THROW(predict(of_two({kMeet, send})));
-  send.of = kernels::kOwnCta;
+  send.of = kOwnCta;
   send.at[0] = 1056;
   EXPECT_THROW(predict(of_two({kMeet, send})), Error);
 }
@@ -616,7 +615,7 @@ TEST(ProgramCompare, AcceptsEitherWhereABoxMayHaveLanded) {
 
 /// A box of 96 bytes of f32 outside its tensor, filled with NaN, is in the window.
 Program with_nan(const std::vector<Step>& steps) {
-  const Step wait{.verb = Verb::wait, .stops = true, .ns = kernels::kMustCompleteNs};
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs};
   Step outside = kLoad;
   outside.at = {64, 0};
   std::vector<Step> all{kAnnounce, outside, wait};
@@ -631,7 +630,7 @@ Program with_nan(const std::vector<Step>& steps) {
 }
 
 TEST(ProgramOracle, NanOfABoxIsForgottenWhereAnotherBoxLands) {
-  const Step again{.verb = Verb::wait, .parity = 1, .stops = true, .ns = kernels::kMustCompleteNs};
+  const Step again{.verb = Verb::wait, .parity = 1, .stops = true, .ns = kMustCompleteNs};
   const Program program = with_nan({kAnnounce, kLoad, again, kSnapshot});
   const auto compare = predict(program).snapshots.at(0).window.compare;
   EXPECT_EQ(std::count(compare.begin(), compare.end(), Compare::nan_element), 0);
@@ -661,7 +660,7 @@ TEST(ProgramOracle, NanOfABoxInFlightIsNotJudged) {
 }
 
 TEST(ProgramCompare, OlderTileOfAnotherTypeIsNotAskedForTheNanOnTopOfIt) {
-  const Step wait{.verb = Verb::wait, .stops = true, .ns = kernels::kMustCompleteNs};
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs};
   Step again = wait, fewer = kAnnounce, outside = kLoad;
   again.parity = 1;
   fewer.bytes = 64;
@@ -694,4 +693,4 @@ TEST(ProgramOracle, BoxesInFlightOfTwoBarriersMayBothHaveLanded) {
 }
 
 }  // namespace
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "suite/oracle/place.hpp"
 #include "suite/oracle/reduction.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kChunk = 16;
@@ -45,7 +45,7 @@ void refuse_map(const TensorMapSpec& map, HeldTo held_to) {
 
 // Whether a box reaches the end of rows that end off 16 bytes: what becomes of the bytes up to the
 // next 16 is promised by nobody.
-bool reaches_ragged_end(const StoreBox& box) {
+bool reaches_ragged_end(const StoreTarget& box) {
   const std::int64_t size = element_bytes(box.map.type);
   const auto exact = static_cast<std::int64_t>(box.map.extent[0]) * size;
   const std::int64_t whole_chunks = exact / kChunk * kChunk;
@@ -63,7 +63,7 @@ bool add_up(const StoredBox& older, const StoredBox& younger, bool same_bytes) {
 }
 
 // Where the documents stop, there is nothing to predict: a guess would become a verdict.
-void refuse_the_undocumented(const StoreBox& box, HeldTo held_to) {
+void refuse_the_undocumented(const StoreTarget& box, HeldTo held_to) {
   if (box.map.bulk) return;  // what is sound is documented: PTX ISA 9.0, 9.7.9.25.4
   refuse_map(box.map, held_to);
   refuse_part_of_swizzle(box.map, box.offset, tile_span(box.map));
@@ -92,7 +92,7 @@ Stores::Stores(const Program& program) : program_(program), covered_(program.reg
 void Stores::issue(const Step& step, Issuer issuer, const std::vector<std::uint8_t>& window,
                    std::vector<std::uint8_t>& memory) {
   const Map& map = program_.maps[step.map];
-  const StoreBox box{.map = map.spec, .at = step.at, .offset = step.offset};
+  const StoreTarget box{.map = map.spec, .at = step.at, .offset = step.offset};
   refuse_the_undocumented(box, program_.held_to);
   if (map.spec.interleave != Interleave::none && step.reduction != Reduction::none)
     throw Error("a reduction by an interleaved map, which is not measured");
@@ -203,4 +203,4 @@ bool Stores::has_landed(std::uint8_t region, std::uint64_t byte) const {
   return owner == nullptr || has_completed(*owner);
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

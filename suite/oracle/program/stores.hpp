@@ -12,9 +12,8 @@
 
 #include "kernels/ops/program/program.hpp"
 #include "suite/oracle/place.hpp"
-#include "suite/room.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 /// A thread of a CTA.
 struct Issuer {
@@ -24,7 +23,7 @@ struct Issuer {
 
 /// A box that was stored.
 struct StoredBox {
-  StoreBox box;
+  StoreTarget box;
   std::uint8_t region = 0;
   std::uint8_t map = 0;
   Reduction reduction = Reduction::none;
@@ -88,4 +87,4 @@ class Stores {
   std::vector<std::vector<std::uint32_t>> covered_;
 };
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/error.hpp"
 #include "suite/oracle/program.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -52,7 +52,7 @@ inline Part part_of(const TileLoad& load) {
   return {begin, begin + tile_span(load.map)};
 }
 
-struct CtaState {
+struct ExpectedCta {
   std::vector<BarrierState> barriers;
   ExpectedWindow window;
   std::vector<Part> touched{};   // by its threads, since the CTAs last met
@@ -96,7 +96,7 @@ struct Walk {
   const Program& program;
   ProgramExpectation expected;
   std::vector<std::vector<std::uint8_t>> regions;
-  std::vector<CtaState> ctas;
+  std::vector<ExpectedCta> ctas;
   Stores stores;
   std::vector<RegionRead> reads{};
   std::vector<Sent> sends{};
@@ -124,8 +124,8 @@ struct Walk {
 /// After an arrival, an announcement or a credit. PTX ISA 9.0, 9.7.13.15.6.
 void advance(BarrierState& barrier);
 ExpectedTrace test(const Step& step, const BarrierState& barrier);
-ExpectedTrace wait(Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier);
-ExpectedTrace meter(const Walk& walk, const Step& step, CtaState& cta, BarrierState& barrier);
+ExpectedTrace wait(Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier);
+ExpectedTrace meter(const Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier);
 void init(const Walk& walk, const Step& step, BarrierState& barrier);
 void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint32_t arrivals);
 void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier);
@@ -140,7 +140,7 @@ Memory memory_of(const Walk& walk, std::size_t region);
 void keep_tile(ExpectedWindow& window, const TileLoad& tile);
 /// Every thread of the CTA saw a phase complete: it may read what the copies of that phase wrote.
 /// Others may write there when they have met it since.
-void see_boxes(const Walk& walk, CtaState& cta, BarrierState& barrier);
+void see_boxes(const Walk& walk, ExpectedCta& cta, BarrierState& barrier);
 /// What such a phase says of the sends that it waited for. A CTA knows at once of those from
 /// itself.
 void see_sends(Walk& walk, const BarrierState& barrier);
@@ -187,4 +187,4 @@ void wgmma(Walk& walk, const Step& step, std::uint32_t rank);
 /// Changes nothing, where the instruction is one that documents allow.
 void prefetch(Walk& walk, const Step& step, std::uint32_t rank);
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "suite/oracle/place.hpp"
 #include "suite/oracle/program/walk.hpp"
 
-namespace tidemark::suite {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kChunk = 16, kRow = 128, kPatternRows = 8;
@@ -154,4 +154,4 @@ void wgmma(Walk& walk, const Step& step, std::uint32_t rank) {
   window.products.push_back({.number = step.product, .part = c});
 }
 
-}  // namespace tidemark::suite
+}  // namespace tidemark

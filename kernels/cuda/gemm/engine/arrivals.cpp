@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// The shards of one row of tiles, and how many rows of the panel are fetched until all are there.
@@ -87,4 +87,4 @@ std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPa
   return order;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A tile of a cluster, and the shards of either panel that its rows lie in, own ones included: by
 /// index, from `first` up to but not including `end`.
@@ -38,4 +38,4 @@ struct ArrivingPanel {
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
                                         std::uint32_t rank, std::uint32_t group, bool at_once);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -17,7 +17,7 @@
 #include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/transport.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Has both panels whole, in memory of the host, and copies shards of other ranks from them in an
@@ -299,4 +299,4 @@ TEST_F(Arrivals, ManyShardsLeaveNoStaleByte) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

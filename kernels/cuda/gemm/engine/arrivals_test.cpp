@@ -10,7 +10,7 @@
 
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // Two ranks own two shards of A each; all of B is rank 1's.
@@ -110,4 +110,4 @@ TEST(ArrivalOrder, ShardsOutOfOrderAreAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 using WordOfBlock = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_block>;
 
@@ -93,4 +93,4 @@ __device__ __forceinline__ bool wait_for_arrival(EngineRing<kShape>& ring, const
   return true;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::array kConfigurations = {
@@ -49,4 +49,4 @@ std::string name_of(const EngineConfiguration& configuration) {
 std::span<const EngineConfiguration> engine_configurations() { return kConfigurations; }
 std::span<const EngineConfiguration> fp8_configurations() { return kFp8Configurations; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

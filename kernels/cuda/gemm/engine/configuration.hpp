@@ -9,7 +9,7 @@
 
 #include "kernels/ops/gemm/mma_element.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Two consumer warpgroups share one tile of C, or have a tile each (ping-pong). A cluster works on
 /// `cluster_m` tiles, one below the other, and shares what they read of B.
@@ -122,4 +122,4 @@ std::span<const EngineConfiguration> engine_configurations();
 /// The same of e4m3 and e5m2.
 std::span<const EngineConfiguration> fp8_configurations();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -13,7 +13,7 @@
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t tiles_of(std::uint64_t elements, std::uint64_t tile) {
@@ -204,16 +204,16 @@ void partition_tiles(ReadyEngine& ready) {
   const std::uint64_t clusters =
       p.partition.share != 0 ? most : even_blocks(tiles, static_cast<std::uint32_t>(most));
   ready.blocks = static_cast<std::uint32_t>(clusters) * ctas;
-  if (configuration.stream_k && ready.blocks > kMostSms)
+  if (configuration.stream_k && ready.blocks > kMostPlacedSms)
     throw Error(fmt::format("gemm: {}: there is room for the sums of {} CTAs, and this GPU has {}",
-                            name_of(configuration), kMostSms, ready.blocks));
+                            name_of(configuration), kMostPlacedSms, ready.blocks));
   place_by_gpc(static_cast<std::uint32_t>(clusters), ready);
 }
 
 }  // namespace
 
 EngineWords::EngineWords(cudaStream_t stream)
-    : words_(kCount * sizeof(std::uint32_t)), sums_(std::size_t{kMostSms} * kGivenBytes) {
+    : words_(kCount * sizeof(std::uint32_t)), sums_(std::size_t{kMostPlacedSms} * kGivenBytes) {
   clear(stream);
   cuda_check(cudaStreamSynchronize(stream), "clear the words of a launch");
 }
@@ -327,4 +327,4 @@ void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream
   words.turn();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -16,7 +16,7 @@
 #include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What a product knows of rows that other ranks send while it runs.
 struct Arrivals {
@@ -145,7 +145,7 @@ inline constexpr std::uint32_t kGivenBytes = 128 * 256 * 4;
 class EngineWords {
  public:
   static constexpr std::uint32_t kSet = 1 + kMostGpcs;
-  static constexpr std::uint32_t kGiven = kMostSms * kEngineConsumerWarps;
+  static constexpr std::uint32_t kGiven = kMostPlacedSms * kEngineConsumerWarps;
   static constexpr std::uint32_t kCount = 1 + 2 * kSet + kGiven;
 
   EngineWords() = default;
@@ -215,4 +215,4 @@ std::vector<ArrivingTile> arrival_order(const ReadyEngine& ready, std::span<cons
 /// writes the first of them and the kernel ends soon after, C undefined.
 void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/ops/gemm/gemm_inputs.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Parameter: number of the configuration, from 1.
@@ -373,4 +373,4 @@ TEST_F(EngineBudget, ConfigurationThatCannotKeepItIsRefused) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

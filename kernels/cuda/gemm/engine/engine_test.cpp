@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 bool has_plain(const TileShape& shape, GemmOutput output) {
@@ -239,4 +239,4 @@ TEST(TileShapes, WidthThatNoInstructionHasIsUnsound) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

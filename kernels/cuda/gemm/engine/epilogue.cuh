@@ -18,7 +18,7 @@
 #include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 using WordOfGpu = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
 
@@ -333,4 +333,4 @@ __device__ __forceinline__ void store_tile(std::byte (&boxes)[kBoxes][kStagingBy
   if constexpr (kHigh > 1) store(std::integral_constant<std::uint32_t, 1>{});
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

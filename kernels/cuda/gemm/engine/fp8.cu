@@ -2,7 +2,7 @@
 // and beta and every type of C.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 template <TileShape kShape, MmaType type>
@@ -20,4 +20,4 @@ std::span<const EngineKernel> fp8_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

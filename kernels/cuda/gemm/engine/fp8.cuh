@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/ptx/barriers.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// As consume() of kernel.cuh, of two warpgroups that share each tile. A thread holds the sums that
 /// it promotes at once twice, all of them, or one half and then the other.
@@ -83,4 +83,4 @@ __device__ __forceinline__ void consume_fp8(EngineRing<kShape>& ring, const CUte
   if (threadIdx.x % 32 == 0) ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>{});
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Parameter: number of the configuration, from 1.
@@ -96,4 +96,4 @@ INSTANTIATE_TEST_SUITE_P(All, Fp8Configuration,
                          });
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

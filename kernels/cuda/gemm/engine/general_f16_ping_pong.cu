@@ -2,11 +2,11 @@
 // ping-pong: alpha and beta, operands whose contiguous index is M or N, and every type of C.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::span<const EngineKernel> general_f16_ping_pong_kernels() {
   static const std::vector kKernels = all_general_kernels<kPingPong192, MmaType::f16>();
   return kKernels;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -2,11 +2,11 @@
 // pairs: alpha and beta, operands whose contiguous index is M or N, and every type of C.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::span<const EngineKernel> general_f16_wide_kernels() {
   static const std::vector kKernels = all_general_kernels<kWidePair, MmaType::f16>();
   return kKernels;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

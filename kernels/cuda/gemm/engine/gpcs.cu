@@ -13,7 +13,7 @@
 #include "kernels/cuda/gemm/engine/placement.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kStayNs = 20'000;  // until the last block of a grid has begun
@@ -91,7 +91,7 @@ GpcsOfDevice find_gpcs(std::uint32_t blocks, bool& crowded) {
   // Kernels of this process would be in the way.
   cuda_check(cudaDeviceSynchronize(), "wait for the device");
   const Stream stream;
-  const DeviceBuffer told(kMostSms * sizeof(std::uint32_t));
+  const DeviceBuffer told(kMostPlacedSms * sizeof(std::uint32_t));
   Neighbours neighbours;
   for (const std::uint32_t size : {16U, 14U, 12U, 10U, 8U, 6U, 4U, 2U}) {
     const std::vector<std::uint32_t> sms = sms_of_blocks(size, told, stream, crowded);
@@ -145,4 +145,4 @@ GpcsOfDevice gpcs_of_device(std::uint32_t blocks) {
                               : known.emplace(key, ask_for_gpcs(blocks)).first->second;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class Gpcs : public GpuTest {};
@@ -42,4 +42,4 @@ TEST_F(Gpcs, HoldAClusterOfTwoForEveryTwoSms) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

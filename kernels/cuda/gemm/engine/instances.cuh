@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/gemm/engine/kernel.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A TileShape as a type: nvcc's host stubs cannot name a kernel by a value of a class.
 template <std::uint32_t tile_m, std::uint32_t tile_n, std::uint32_t cluster_m, std::uint32_t stages,
@@ -73,4 +73,4 @@ std::vector<EngineKernel> all_general_kernels() {
                  general_kernels<kShape, type, true, true, float, __nv_bfloat16, __half>()});
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

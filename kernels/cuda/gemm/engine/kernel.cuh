@@ -28,7 +28,7 @@
 #include "kernels/cuda/gemm/engine/ring.cuh"
 #include "kernels/cuda/ptx/barriers.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // The first tile of a cluster.
 
@@ -44,7 +44,7 @@ __device__ __forceinline__ std::uint32_t invalid_tile(const EngineProblem& p) {
 __device__ __forceinline__ std::uint32_t take_first_tile(const EngineProblem& p) {
   const GpcTiles& of = p.gpc_tiles;
   const std::uint32_t sm = cuda::ptx::get_sreg_smid();
-  std::uint32_t gpc = sm < kMostSms ? of.gpc_of_sm[sm] : 0;
+  std::uint32_t gpc = sm < kMostPlacedSms ? of.gpc_of_sm[sm] : 0;
   for (std::uint32_t i = 0; i < of.gpcs; ++i) {
     const std::uint32_t begin = of.begin[gpc];
     const std::uint32_t count = of.begin[gpc + 1] - begin;
@@ -342,4 +342,4 @@ __global__ void __launch_bounds__(kEngineThreads, 1)
   synchronize_ctas<kShape>();
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

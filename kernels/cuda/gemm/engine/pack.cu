@@ -5,7 +5,7 @@
 
 #include "kernels/cuda/check.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kThreads = 256;
@@ -133,4 +133,4 @@ void launch_pack(const PackedRows& a, const PackedRows& b, std::uint32_t sm_budg
   cuda_check(cudaGetLastError(), "launch the kernel that packs rows");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Rows of 16-bit elements, copied to where they start on 128 bytes. None where `rows` is 0.
 struct PackedRows {
@@ -49,4 +49,4 @@ constexpr RowRuns runs_of(std::uint64_t elements) {
 void launch_pack(const PackedRows& a, const PackedRows& b, std::uint32_t sm_budget,
                  cudaStream_t stream);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

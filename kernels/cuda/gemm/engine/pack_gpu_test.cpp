@@ -6,7 +6,7 @@
 #include "kernels/cuda/gemm/engine/pack.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Rows of elements that count on, with NaN between and around them, as they are once packed.
@@ -59,4 +59,4 @@ TEST_F(PackGpu, ManyShortRows) { expect_packed(300007, 3, 5, 1); }
 TEST_F(PackGpu, MoreThanTheGridTakesAtOnce) { expect_packed(4099, 4097, 4099, 0); }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::byte* address(std::uintptr_t at) { return reinterpret_cast<std::byte*>(at); }
@@ -107,4 +107,4 @@ TEST(PreparedEngine, IsRefusedWithoutTheWorkspaceItNeeds) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Clusters of each GPC, the fullest GPC first.
@@ -62,8 +62,8 @@ GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint
                    const GpcPatch& patch) {
   const std::uint32_t gpcs =
       device.of_sm.empty() ? 0 : 1 + *std::max_element(device.of_sm.begin(), device.of_sm.end());
-  if (gpcs == 0 || gpcs > kMostGpcs || device.of_sm.size() > kMostSms || clusters > kMostSms ||
-      device.of_cluster.size() < clusters)
+  if (gpcs == 0 || gpcs > kMostGpcs || device.of_sm.size() > kMostPlacedSms ||
+      clusters > kMostPlacedSms || device.of_cluster.size() < clusters)
     return {};
   std::vector<std::uint32_t> placed = device.of_cluster;
   placed.resize(clusters);
@@ -81,4 +81,4 @@ GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint
   return tiles;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

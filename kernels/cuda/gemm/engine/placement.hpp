@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// SMs, and so clusters, of the largest sm_90 chip.
-inline constexpr std::uint32_t kMostSms = 144;
-static_assert(kMostSms <= 255, "tiles and GPCs are kept in bytes");
+inline constexpr std::uint32_t kMostPlacedSms = 144;
+static_assert(kMostPlacedSms <= 255, "tiles and GPCs are kept in bytes");
 /// GPCs that there is room for: eight, and TPCs that no larger cluster has, each by itself.
 inline constexpr std::uint32_t kMostGpcs = 24;
 
@@ -38,8 +38,8 @@ std::vector<std::uint8_t> first_tiles(const std::vector<std::uint32_t>& gpcs, st
 struct GpcTiles {
   std::uint32_t gpcs = 0;
   std::array<std::uint8_t, kMostGpcs + 1> begin{};  // of each GPC's, in `tiles`; then the end
-  std::array<std::uint8_t, kMostSms> tiles{};
-  std::array<std::uint8_t, kMostSms> gpc_of_sm{};
+  std::array<std::uint8_t, kMostPlacedSms> tiles{};
+  std::array<std::uint8_t, kMostPlacedSms> gpc_of_sm{};
 };
 
 /// Of a grid of `clusters`. No GPCs where those of the device are not known, or more than there is
@@ -55,4 +55,4 @@ GpcTiles gpc_tiles(const GpcsOfDevice& device, std::uint32_t clusters, std::uint
 /// where the GPU is lost.
 GpcsOfDevice gpcs_of_device(std::uint32_t blocks);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

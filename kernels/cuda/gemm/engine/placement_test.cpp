@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Pairs of blocks as an H200 of 132 SMs took them: four whose SMs no larger cluster has, a GPC of
@@ -132,4 +132,4 @@ TEST(GpcTiles, AreNoneOfMoreGpcsThanThereIsRoomFor) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -1,7 +1,7 @@
 // Kernels of C = A B^T, bf16 operands, both K-major.
 #include "kernels/cuda/gemm/engine/instances.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 std::span<const EngineKernel> plain_kernels() {
   static const std::vector kKernels =
@@ -10,4 +10,4 @@ std::span<const EngineKernel> plain_kernels() {
   return kKernels;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

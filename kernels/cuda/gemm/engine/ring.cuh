@@ -15,7 +15,7 @@
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Element type of A and B, and whether M or N rather than K is their contiguous dimension.
 template <MmaType type, bool a_mn, bool b_mn>
@@ -237,4 +237,4 @@ struct RingReader {
   }
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// Parts of K are no shorter: to hand over the sums of a tile takes as long as two k-blocks.
 inline constexpr std::uint32_t kLeastBlocks = 4;
@@ -76,4 +76,4 @@ struct EngineWalk {
   }
 };
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 /// Blocks first ... end - 1 of K of one tile, as a cluster comes to them.
@@ -107,4 +107,4 @@ TEST(EngineWalk, NobodysTileIsNoWork) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

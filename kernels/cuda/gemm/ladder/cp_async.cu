@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/barriers.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTile = 128;     // rows and columns of C a block computes
@@ -158,4 +158,4 @@ RungKernel cp_async_rung(GemmOutput output) {
           .shared_bytes = sizeof(Pipeline)};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/payload.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 class Ladder : public GpuTest, public testing::WithParamInterface<GemmRung> {
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(Rungs, Ladder, testing::ValuesIn(kGemmRungs),
                          [](const auto& which) { return std::string(name_of(which.param)); });
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/ladder/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Ring = RungRing<RungBuffers<256>, 2>;
@@ -50,4 +50,4 @@ RungKernel multicast_rung(GemmOutput output) {
   return rung;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/barriers.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// How long a CTA waits, and where it says that it has given up.
 struct WaitBound {
@@ -110,4 +110,4 @@ __device__ __forceinline__ void store_accumulators(const Accumulator (&d)[count]
   }
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/ladder/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Ring = RungRing<RungBuffers<256>>;
@@ -44,4 +44,4 @@ RungKernel persistent_rung(GemmOutput output) {
   return rung;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Ring = RungRing<RungBuffers<128>>;
@@ -44,4 +44,4 @@ RungKernel ring_rung(GemmOutput output) {
   return rung_kernel<Ring>(output, &ring_of_stages<float>, &ring_of_stages<__nv_bfloat16>);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr std::uint32_t kRingTileM = 128;
 inline constexpr std::uint32_t kRingTileK = 64;     // 128 bytes of bf16: one swizzle span
@@ -297,4 +297,4 @@ RungKernel rung_kernel(GemmOutput output, Kernel* f32, Kernel* bf16) {
           .cluster = Ring::kCluster};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

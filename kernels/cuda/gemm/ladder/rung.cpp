@@ -7,7 +7,7 @@
 #include "kernels/cuda/encode.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint64_t kBlockK = 64;  // 128 bytes of bf16: one swizzle span
@@ -162,4 +162,4 @@ void launch_rung(const ReadyRung& ready, std::uint32_t* timed_out, cudaStream_t 
              "launch a GEMM kernel of the ladder");
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

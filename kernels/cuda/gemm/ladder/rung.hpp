@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/gemm/local_gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// What every rung's kernel is given beside its three tensor maps.
 struct RungProblem {
@@ -72,4 +72,4 @@ constexpr std::uint32_t even_blocks(std::uint64_t tiles, std::uint64_t most) {
   return static_cast<std::uint32_t>((tiles + rounds - 1) / rounds);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 /// A staging box is 16 rows of 128 bytes, 16-byte chunks swizzled as a SWIZZLE_128B map expects:
 /// chunk c of row r lies where chunk c XOR r % 8 would.
@@ -38,4 +38,4 @@ constexpr std::uint32_t staged_pair(std::uint32_t lane, std::uint32_t group) {
 }
 inline constexpr std::uint32_t kEightRowsOn = 8 * kStagingRowBytes;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // PTX ISA, 128-byte swizzle: bits 4 to 6 of the address are XORed with bits 7 to 9.
@@ -87,4 +87,4 @@ TEST(EvenBlocks, FewTilesTakeABlockEach) { EXPECT_EQ(even_blocks(5, 66), 5U); }
 TEST(EvenBlocks, ExactRoundsTakeAll) { EXPECT_EQ(even_blocks(132, 66), 66U); }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

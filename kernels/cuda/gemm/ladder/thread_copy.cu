@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTile = 128;     // rows and columns of C a block computes
@@ -119,4 +119,4 @@ RungKernel thread_copy_rung(GemmOutput output) {
           .threads = kThreads};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -138,4 +138,4 @@ RungKernel tma_store_rung(GemmOutput output) {
   return rung;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

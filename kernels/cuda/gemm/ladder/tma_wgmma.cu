@@ -11,7 +11,7 @@
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 namespace ptx = cuda::ptx;
@@ -100,4 +100,4 @@ RungKernel tma_wgmma_rung(GemmOutput output) {
           .b_box_rows = kTileN};
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

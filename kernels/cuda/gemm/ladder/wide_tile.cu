@@ -10,7 +10,7 @@
 #include "kernels/cuda/gemm/ladder/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 using Ring = RungRing<RungBuffers<256>>;
@@ -37,4 +37,4 @@ RungKernel wide_tile_rung(GemmOutput output) {
   return rung_kernel<Ring>(output, &wide_tile<float>, &wide_tile<__nv_bfloat16>);
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

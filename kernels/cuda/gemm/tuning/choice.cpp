@@ -12,7 +12,7 @@
 #include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/error.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Reads the table that was built in, and finds what suits a product in a table.
 
@@ -253,4 +253,4 @@ EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm
   return chosen;
 }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

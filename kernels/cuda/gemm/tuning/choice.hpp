@@ -9,7 +9,7 @@
 #include "kernels/cuda/gemm/local_gemm.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Which configuration of the GEMM engine a product gets: kernels/cuda/gemm/tuning/table.json, built
 // in.
@@ -44,4 +44,4 @@ EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m
 /// The same for `gemm`, which need not be plain, and within its SM budget.
 EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm& gemm);
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

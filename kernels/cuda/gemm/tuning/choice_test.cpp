@@ -7,7 +7,7 @@
 
 #include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 std::string choice_for(std::uint64_t m, std::uint64_t n, std::uint64_t k) {
@@ -82,4 +82,4 @@ TEST(NearestChoice, IsNoneWhereNothingSuits) {
 
 }  // namespace
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

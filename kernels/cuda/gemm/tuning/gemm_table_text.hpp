@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 extern const std::string_view kGemmTableText;
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr FaultInfo im2col_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -55,4 +55,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> im2col_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr Fault kFaultIm2colOffsetsIgnored{860};
 inline constexpr Fault kFaultIm2colOffsetsReversed{861};
@@ -32,4 +32,4 @@ inline constexpr Fault kFaultIm2colCornersReversed{877};
 /// All of them, in the order of their values. Each is harmless where no map is an im2col one.
 std::span<const FaultInfo> im2col_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

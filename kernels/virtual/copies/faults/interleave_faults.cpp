@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // No document says how such a copy goes: only cases held to the measurement can know it.
@@ -49,4 +49,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> interleave_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 inline constexpr Fault kFaultInterleaveAsElements{880};
 inline constexpr Fault kFaultInterleaveSlicesTraversed{881};
@@ -27,4 +27,4 @@ inline constexpr Fault kFaultInterleaveStoreHalvesExchanged{896};
 /// All of them, in the order of their values. Each is harmless where no map is interleaved.
 std::span<const FaultInfo> interleave_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

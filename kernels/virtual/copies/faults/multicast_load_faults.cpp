@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr FaultInfo multicast_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -73,4 +73,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> multicast_load_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Mask: who is served.
 inline constexpr Fault kFaultMulticastHighestMissed{401};
@@ -43,4 +43,4 @@ inline constexpr Fault kFaultMulticastSlicesPiledUp{462};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> multicast_load_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 bool differ(const RunResult& a, const RunResult& b) {
@@ -178,4 +178,4 @@ TEST(MulticastFaults, AnotherClusterIsServedOnlyWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

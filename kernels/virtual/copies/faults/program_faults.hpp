@@ -8,7 +8,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Completion: when a phase ends.
 inline constexpr Fault kFaultExpectBelowZeroCompletes{500};
@@ -291,4 +291,4 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 inline std::span<const FaultInfo> program_faults() { return kProgramFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -14,7 +14,7 @@
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr std::uint32_t kTile = 512, kWindow = 1024 + kTile + 1024;
@@ -467,4 +467,4 @@ TEST(ProgramFaults, RulesOfIllegalCopiesChangeToo) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -5,7 +5,7 @@
 
 #include "kernels/fault.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 
 // Geometry: which elements are meant and where they lie.
 inline constexpr Fault kFaultStridesExchanged{101};
@@ -121,4 +121,4 @@ inline constexpr Fault kFaultColdShort{198};
 /// All of them, in the order of their values. Each is harmless where its step does not occur.
 std::span<const FaultInfo> tile_load_faults();
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -11,7 +11,7 @@
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 // The windows that a load hands out: behind each of its two copies, at its end, and behind the
@@ -369,4 +369,4 @@ TEST(TileLoadFaults, CreditLateNeedsAMeterThatTakesSomethingOff) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark

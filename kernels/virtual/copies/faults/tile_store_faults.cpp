@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 constexpr FaultInfo store_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -198,4 +198,4 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
 
 std::span<const FaultInfo> tile_store_faults() { return kFaults; }
 
-}  // namespace tidemark::kernels
+}  // namespace tidemark

@@ -10,7 +10,7 @@
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/program/program.hpp"
 
-namespace tidemark::kernels {
+namespace tidemark {
 namespace {
 
 RunResult run(const TileStore& store, Fault fault = kNoFault) {
@@ -345,4 +345,4 @@ TEST(TileStoreFaults, MappedMemoryRepeatsItsFirstPage) {
 }
 
 }  // namespace
-}  // namespace tidemark::kernels
+}  // namespace tidemark
