@@ -10,10 +10,10 @@
 #include "harness/base/errors.hpp"
 #include "harness/supervisor/phases.hpp"
 #include "harness/version.hpp"
-#include "kernels/ops/fnv1a.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/assemble/assembly.hpp"
+#include "suite/case.hpp"
 
 namespace tidemark {
 namespace {

@@ -10,7 +10,7 @@
 
 namespace tidemark {
 
-enum class Fault : std::uint16_t;  // values and names: kernels/virtual/faults.cpp
+enum class Fault : std::uint16_t;  // values and names: kernels/virtual/virtual_device.cpp
 
 inline constexpr Fault kNoFault{0};
 

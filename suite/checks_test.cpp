@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/ops/barriers.hpp"
-#include "kernels/ops/program/meter.hpp"
 #include "suite/case.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/runner.hpp"

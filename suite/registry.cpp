@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/fnv1a.hpp"
+#include "suite/case.hpp"
 
 namespace tidemark {
 namespace {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/fnv1a.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/gemm/gemm_metrics.hpp"

@@ -13,7 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/program_json.hpp"
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 #include "reports/base/disk.hpp"
 
 namespace tidemark {

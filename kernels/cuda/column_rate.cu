@@ -7,8 +7,8 @@
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/program/program.hpp"
 #include "kernels/cuda/tile_window.cuh"
+#include "kernels/device.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/slowdown.hpp"
 
 namespace tidemark {
 namespace {

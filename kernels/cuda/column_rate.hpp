@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/cuda/row.hpp"
-#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_consume.hpp"
 
 namespace tidemark {
 

@@ -11,7 +11,6 @@
 #include "kernels/ops/stress.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
-#include "kernels/ops/tile_read.hpp"
 #include "kernels/ops/tile_store.hpp"
 
 namespace tidemark {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tidemark {
@@ -182,6 +183,66 @@ constexpr std::uint64_t tensor_bytes(const TensorMapSpec& map) {
     bytes += steps * pitch;
   }
   return bytes;
+}
+
+// The rules by which cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col refuse a tensor map: those
+// of the virtual encoder, and of programs before they run.
+
+/// CUDA_ERROR_INVALID_VALUE: the CUresult of every refusal.
+inline constexpr std::int32_t kEncodeRefusedCode = 1;
+
+/// The first documented rule that `map`, which is not bulk, breaks: "stride 130 of dimension 1;
+/// cuTensorMapEncode takes multiples of 16 below 2^40"; or nothing where it breaks none.
+/// CUDA Driver API 13.0, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. What the documents
+/// leave open (strides of 0 or below the row, a box larger than the tensor) is allowed, but for
+/// pixels of no channels, columns of no pixels, and pixels off 16 bytes.
+std::string refusal_of(const TensorMapSpec& map);
+
+/// The same of rank, extents, boxes and element strides alone, behind which tiles have a size.
+std::string refusal_of_sizes(const TensorMapSpec& map);
+
+// A tile of rank 3 as a matrix of 16-byte chunks: dimension 0 is a row of a group (16 to 128
+// bytes), dimension 1 the rows (8, 16 or 32), dimension 2 the groups, side by side.
+
+inline constexpr std::uint32_t kWarpLanes = 32;
+inline constexpr std::uint32_t kReadBytes = 16;  // a lane's
+
+/// Bytes of one row of one group.
+constexpr std::uint32_t group_row_bytes(const TensorMapSpec& map) {
+  return map.box[0] * element_bytes(map.type);
+}
+
+/// Chunks of a row, through all groups.
+constexpr std::uint32_t columns_of(const TensorMapSpec& map) {
+  return group_row_bytes(map) / kReadBytes * map.box[2];
+}
+
+/// Row and column of the matrix.
+struct LaneChunk {
+  std::uint32_t row = 0;
+  std::uint32_t column = 0;
+};
+
+/// The chunk that a lane reads where lane 0 has column `first`.
+constexpr LaneChunk chunk_of_lane(const TensorMapSpec& map, std::uint32_t first,
+                                  std::uint32_t lane) {
+  return {.row = lane % map.box[1], .column = first + lane / map.box[1]};
+}
+
+/// Offset of a chunk from the start of the matrix, before the swizzle: group by group as a load
+/// leaves them, or where `pitch` is not 0 in rows of so many bytes.
+constexpr std::uint32_t chunk_offset(const TensorMapSpec& map, std::uint32_t pitch,
+                                     const LaneChunk& chunk) {
+  const std::uint32_t row_bytes = group_row_bytes(map);
+  const std::uint32_t byte = chunk.column * kReadBytes;
+  if (pitch != 0) return chunk.row * pitch + byte;
+  return (byte / row_bytes * map.box[1] + chunk.row) * row_bytes + byte % row_bytes;
+}
+
+/// The shared address of a chunk whose unswizzled address is `address`. PTX ISA 9.0, 5.5.7.
+constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
+  const std::uint32_t mask = swizzle == Swizzle::none ? 0 : swizzle_bytes(swizzle) / 16 - 1;
+  return address ^ (((address >> 7) & mask) << 4);
 }
 
 }  // namespace tidemark

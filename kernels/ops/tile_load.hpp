@@ -5,11 +5,19 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
+
+// What the result of an operation is judged by.
+
+/// What a row is held to; the devices do not look at it.
+enum class HeldTo : std::uint8_t {
+  documents,    // what NVIDIA promises
+  measurement,  // also what was measured where the documents stop
+  record,       // the documents stop and nothing was measured yet: that part is noted, not judged
+};
 
 /// What the copy asks of the L2 cache: a policy made by createpolicy.fractional for all of its
 /// bytes, given to the instruction as .L2::cache_hint. A performance hint: it changes no byte and

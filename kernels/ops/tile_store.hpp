@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 
-#include "kernels/ops/held_to.hpp"
 #include "kernels/ops/payload.hpp"
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
+#include "kernels/ops/tile_load.hpp"
 
 namespace tidemark {
 

@@ -10,7 +10,7 @@
 #include "kernels/cuda/cuda_device.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/ops/barriers.hpp"
-#include "kernels/ops/program/meter.hpp"
+#include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/program/program.hpp"
 
 namespace tidemark {

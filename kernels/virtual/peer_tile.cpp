@@ -10,7 +10,7 @@
 #include "kernels/virtual/copies/bulk_engine.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 #include "kernels/virtual/program/program.hpp"
-#include "kernels/virtual/program/program_maps.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark {
 

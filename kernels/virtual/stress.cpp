@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/ops/program/columns.hpp"
+#include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
 namespace {

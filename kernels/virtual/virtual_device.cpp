@@ -1,15 +1,25 @@
-// The device without a GPU.
+// The device without a GPU, and the list of its faults.
 #include "kernels/virtual/virtual_device.hpp"
 
 #include <fmt/core.h>
-#include <chrono>
 
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "kernels/device.hpp"
 #include "kernels/error.hpp"
+#include "kernels/fault.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/slowdown.hpp"
-#include "kernels/virtual/gemm/gemm.hpp"
+#include "kernels/virtual/copies/faults/map_faults.hpp"
+#include "kernels/virtual/copies/faults/program_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program.hpp"
+#include "kernels/virtual/program/program_run.hpp"
+#include "kernels/virtual/program/program_wgmma.hpp"
 #include "kernels/virtual/stress.hpp"
 
 namespace tidemark {
@@ -142,6 +152,31 @@ void spin_on_host(double ns) {
 
 std::string host_spin_note(double ns) {
   return fmt::format("slowed on purpose: the host spins {:.1f} us more in each sample", ns / 1000);
+}
+
+// The list of all faults, put together from those of each operation.
+
+std::span<const FaultInfo> faults() {
+  static const std::vector<FaultInfo> all = [] {
+    std::vector<FaultInfo> list;
+    for (const auto some :
+         {tile_load_faults(), im2col_faults(), interleave_faults(), gemm_faults(),
+          tile_store_faults(), multicast_load_faults(), program_faults(), tile_consume_faults(),
+          tile_read_faults(), peer_tile_faults(), stress_faults()})
+      list.insert(list.end(), some.begin(), some.end());
+    // Those of programs have values on either side of those of consumers.
+    std::sort(list.begin(), list.end(),
+              [](const FaultInfo& a, const FaultInfo& b) { return a.fault < b.fault; });
+    return list;
+  }();
+  return all;
+}
+
+Fault fault_named(std::string_view name) {
+  const auto all = faults();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const FaultInfo& info) { return info.name == name; });
+  return found == all.end() ? kNoFault : found->fault;
 }
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_consume.hpp"
 
 namespace tidemark {
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/ops/held_to.hpp"
 #include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tensor_map.hpp"
 #include "kernels/ops/tile_load.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_consume.hpp"
 #include "suite/oracle/program.hpp"
 
 namespace tidemark {

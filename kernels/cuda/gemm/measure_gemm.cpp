@@ -14,7 +14,7 @@
 #include "kernels/cuda/gemm/read_back.hpp"
 #include "kernels/cuda/spin.hpp"
 #include "kernels/cuda/transport/gather_rows.hpp"
-#include "kernels/slowdown.hpp"
+#include "kernels/device.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,6 +1,6 @@
 // A warp's read on a real GPU: its bytes against a loop over the source, its cycles where banks
 // must show.
-#include "kernels/ops/tile_read.hpp"
+#include "kernels/ops/tile_consume.hpp"
 
 #include <gtest/gtest.h>
 

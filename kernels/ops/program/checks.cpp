@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/program/meter.hpp"
 
 namespace tidemark {
 namespace {

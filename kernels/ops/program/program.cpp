@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/ops/payload.hpp"
-#include "kernels/ops/program/columns.hpp"
 #include "kernels/ops/program/islands.hpp"
 #include "kernels/ops/program/wgmma.hpp"
 #include "kernels/ops/reduction.hpp"
@@ -130,7 +129,7 @@ enum class Verb : std::uint8_t {
   // out of global memory, and zeros where the tensor ends.
   copy,
 
-  // On a tile as columns.hpp sees it, by the map's swizzle of the address.
+  // On a tile as tensor_map.hpp sees it, by the map's swizzle of the address.
 
   // map, offset, at: all threads copy each 16-byte chunk of the tile at byte `offset`, which lies
   // as

@@ -8,10 +8,24 @@
 #include <vector>
 
 #include "kernels/fault.hpp"
-#include "kernels/virtual/copies/draw.hpp"
+#include "kernels/ops/payload.hpp"
 #include "kernels/virtual/copies/mbarrier.hpp"
 
 namespace tidemark {
+
+// Numbers for the order in which the virtual device does things: the same seed, the same order.
+
+/// A stream of draws; copies continue independently from the same place.
+struct Draw {
+  std::uint64_t state = 0;
+};
+
+/// The next number in 0..bound-1; `bound` is at least 1. The bias of the multiplication is below
+/// bound / 2^32 and of no importance for an order.
+inline std::uint32_t below(Draw& draw, std::uint32_t bound) {
+  draw.state += 0x9e3779b97f4a7c15ULL;
+  return static_cast<std::uint32_t>(((splitmix64(draw.state) >> 32) * bound) >> 32);
+}
 
 inline constexpr std::uint32_t kChunkBytes = 16;
 

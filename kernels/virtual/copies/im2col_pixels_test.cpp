@@ -1,6 +1,6 @@
 // Im2col loads on the virtual device against pixels that are written out, and what each of their
 // faults changes.
-#include "kernels/virtual/copies/im2col_pixels.hpp"
+#include "kernels/virtual/copies/tile_chunks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/ops/tile_store.hpp"
-#include "kernels/virtual/copies/faults/im2col_faults.hpp"
+#include "kernels/virtual/copies/faults/map_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 

@@ -8,8 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/virtual/copies/faults/im2col_faults.hpp"
-#include "kernels/virtual/copies/faults/interleave_faults.hpp"
+#include "kernels/virtual/copies/faults/map_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"

@@ -10,7 +10,6 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
-#include "kernels/virtual/copies/draw.hpp"
 
 namespace tidemark {
 

@@ -63,4 +63,15 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index);
 Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
                  std::uint32_t index);
 
+// The pixels of an im2col load, one after the other. PTX ISA 9.0, 5.5.4.
+
+/// Coordinates of the pixels that `load` brings, whose map is an im2col one; dimension 0 is left to
+/// the tile. From one pixel to the next W goes a traversal stride further; behind the end of the
+/// bounding box it starts anew and H goes on, then D, then the batch.
+std::vector<std::array<std::int64_t, kMaxRank>> im2col_pixels(const TileLoad& load,
+                                                              const TileGeometry& tile);
+
+/// Whether a fault has memory read for channel `channel`, which is none of the tensor.
+bool takes_channel(const TileGeometry& tile, std::int64_t channel);
+
 }  // namespace tidemark

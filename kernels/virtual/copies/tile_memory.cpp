@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/error.hpp"
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 

@@ -1,5 +1,4 @@
 // Runs and times a matrix multiplication on the virtual device: panels, gather, product.
-#include "kernels/virtual/gemm/gemm.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/device.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
-#include "kernels/slowdown.hpp"
 #include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "kernels/ops/payload.hpp"
-#include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
+#include "kernels/virtual/virtual_device.hpp"
 
 namespace tidemark {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/gemm/gemm.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
+#include "kernels/virtual/virtual_device.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // The virtual matrix multiplication against products worked out in the test.
-#include "kernels/virtual/gemm/gemm.hpp"
+#include "kernels/virtual/virtual_device.hpp"
 
 #include <gtest/gtest.h>
 

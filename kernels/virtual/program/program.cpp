@@ -13,12 +13,7 @@
 #include "kernels/error.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/program_barriers.hpp"
-#include "kernels/virtual/program/program_columns.hpp"
-#include "kernels/virtual/program/program_copies.hpp"
-#include "kernels/virtual/program/program_maps.hpp"
 #include "kernels/virtual/program/program_run.hpp"
-#include "kernels/virtual/program/program_threads.hpp"
 #include "kernels/virtual/program/program_wgmma.hpp"
 
 namespace tidemark {

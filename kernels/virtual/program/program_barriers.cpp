@@ -1,11 +1,10 @@
 // Barriers of a program on the virtual device, and what multicasts deliver to them.
-#include "kernels/virtual/program/program_barriers.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 #include <fmt/format.h>
 #include <bit>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 

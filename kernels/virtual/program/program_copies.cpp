@@ -1,18 +1,15 @@
 // The loads and stores of a program's steps.
-#include "kernels/virtual/program/program_copies.hpp"
 
 #include <array>
 #include <cstring>
 
-#include "kernels/virtual/copies/faults/multicast_load_faults.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
 #include "kernels/virtual/copies/store_chunks.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
-#include "kernels/virtual/program/program_barriers.hpp"
-#include "kernels/virtual/program/program_maps.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark {
 

@@ -1,10 +1,10 @@
 // Tensor maps of a program on the virtual device, and what is illegal.
-#include "kernels/virtual/program/program_maps.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 #include <fmt/format.h>
 
 #include "kernels/ops/reduction.hpp"
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"

@@ -1,17 +1,20 @@
 // What the steps of a program work on: the memory of a cluster, its copies in flight, and what has
-// been seen so far.
+// been seen so far; and the steps themselves, by file: maps, barriers, copies, threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "kernels/device.hpp"
+#include "kernels/fault.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
-#include "kernels/virtual/copies/draw.hpp"
 #include "kernels/virtual/copies/mbarrier.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 
@@ -68,5 +71,133 @@ struct Turn {
   ProgramCta& own() const { return run.ctas[cta]; }
   BarrierMemory& memory() const { return own().barriers[step().barrier]; }
 };
+
+// Tensor maps that a program changes: what is in global memory, and what each CTA takes it for.
+
+/// The map that a copy of the step goes by. A CTA that has used one from global memory before keeps
+/// it until its next acquire.
+Map map_of(const Turn& turn);
+
+/// Whether a copy by what map_of() gives ends the program: such a map cannot be encoded, or has
+/// another rank than the instruction. ProgramRun::lost has the error then.
+bool is_lost(const Turn& turn, const Map& map);
+
+void take_replace(const Turn& turn);
+void take_acquire(const Turn& turn);
+
+// Where the loads and stores of a program start, and whether they may.
+
+/// The box of a load or a store, and the place of its tile in the window, as the engine takes them.
+struct CopyStart {
+  std::array<std::int32_t, kMaxRank> at;
+  std::uint32_t offset;
+};
+
+CopyStart start_of(const Program& program, const Step& copy, Fault fault);
+
+/// What comes of a load or a store that starts where none may; no fault where it may.
+RunResult legality_of(const Program& program, const Step& copy, Fault fault);
+
+/// What ends a program before its first step: a map that the driver would refuse, or a copy that
+/// starts where none may. No fault where nothing does.
+RunResult preflight(const Program& program, Fault fault);
+
+// The steps of a program that an mbarrier takes, and those of its memory. What is undefined on a
+// GPU is an error of the program and thrown; a device with a fault may come to it and goes on.
+
+/// The barrier that the step names, in its own CTA. Throws Error where it is not initialized.
+Mbarrier& live_barrier(const Turn& turn);
+/// The same barrier of CTA `cta`.
+Mbarrier& live_barrier(const Turn& turn, std::uint32_t cta);
+
+/// The verbs of their names; those with a trace return it. take_expect: expect_tx and
+/// arrive_expect_tx. Steps that let time pass deliver copies in flight.
+void take_init(const Turn& turn);
+void take_inval(const Turn& turn);
+void take_arrive(const Turn& turn);
+void take_expect(const Turn& turn);
+void take_complete_tx(const Turn& turn);
+std::uint64_t take_test(const Turn& turn);
+std::uint64_t take_wait(const Turn& turn);
+/// Whether the phase that a wait is for is not complete.
+bool has_to_wait(const Turn& turn);
+std::uint64_t take_meter(const Turn& turn);
+void take_write(const Turn& turn);
+std::uint64_t take_read(const Turn& turn);
+
+// Who gets what of a load: the copies that one issue turns into, one a destination, and the faults
+// of a multicast that change them.
+
+/// A load on its way to one destination. CTAs by rank in the cluster.
+struct Leg {
+  std::uint32_t to = 0;       // whose it is
+  std::uint32_t told = 0;     // whose barrier is credited
+  std::uint32_t written = 0;  // whose window is written
+  std::uint32_t offset = 0;   // in the window, where the box begins
+  std::uint32_t place = 0;    // among the destinations, and how many there are
+  std::uint32_t places = 1;
+  Fault geometry = kNoFault;  // what goes wrong on this leg where chunks are made,
+  Fault delivery = kNoFault;  // and where they land
+};
+
+/// The legs of the load that `turn` takes, whose box the issuer would have at `offset`; by rank.
+std::vector<Leg> legs_of(const Turn& turn, std::uint32_t offset);
+
+/// Issues `copy` to the engine so that of each `leg.places` chunks only that of `leg.place` is
+/// credited.
+void issue_split(ProgramRun& run, const BulkCopy& copy, const Leg& leg);
+
+// The loads of a program.
+
+/// Issues the load. Nothing of it lands yet.
+void take_load(const Turn& turn);
+
+// The steps of a program that store, and those that wait for it or look at it.
+
+/// The verbs of their names; those with a trace return it. Nothing of a store moves before a step
+/// waits, by whichever thread.
+void take_store(const Turn& turn);
+void take_commit(const Turn& turn);
+std::uint64_t take_wait_group(const Turn& turn);
+void take_wait_group_read(const Turn& turn);
+void take_fill(const Turn& turn);
+std::uint64_t take_look(const Turn& turn);
+
+/// Lets all stores of all CTAs land.
+void finish_stores(ProgramRun& run);
+
+// Steps that the threads of a CTA take on tiles by ordinary accesses.
+
+void take_add(const Turn& turn);
+void take_copy(const Turn& turn);
+
+// What lands in the window of another CTA without being a plain copy.
+
+/// st_async and red_async.
+void take_async(const Turn& turn);
+
+/// The chunks of `copy`, each reduced into what `window` holds where it lands, when it does.
+std::function<Chunk(std::uint32_t)> reducing(const Turn& turn, const SharedWindow& window,
+                                             std::function<Chunk(std::uint32_t)> copy);
+
+// Chunks of tiles that threads move, and the faults of a warp's read.
+
+void take_place_rows(const Turn& turn);
+void take_read_columns(const Turn& turn);
+
+// The faults of a warp's read: each changes the address or the data of some lanes.
+
+inline constexpr Fault kFaultReadLaneStale{801};
+inline constexpr Fault kFaultReadNeighbourRow{802};
+inline constexpr Fault kFaultReadNextColumn{803};
+inline constexpr Fault kFaultReadSwizzleIgnored{804};
+inline constexpr Fault kFaultReadWordsRotated{805};
+inline constexpr Fault kFaultReadLastLaneRepeats{806};
+inline constexpr Fault kFaultReadFirstGroupOnly{807};
+inline constexpr Fault kFaultReadBitFlipped{808};
+inline constexpr Fault kFaultReadTooEarly{809};
+
+/// All of them, in the order of their values. Each is harmless where its step does not occur.
+std::span<const FaultInfo> tile_read_faults();
 
 }  // namespace tidemark

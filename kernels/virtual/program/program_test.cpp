@@ -10,8 +10,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/ops/program/meter.hpp"
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // What the threads of a program do themselves, at once and asynchronously.
-#include "kernels/virtual/program/program_threads.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/ops/program/meter.hpp"
 #include "kernels/ops/tile_store.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"

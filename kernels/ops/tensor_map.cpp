@@ -1,5 +1,5 @@
 // Each documented precondition of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col as a sentence.
-#include "kernels/ops/tensor_map_rules.hpp"
+#include "kernels/ops/tensor_map.hpp"
 
 #include <fmt/format.h>
 
