@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/cuda/transport/stream_words.hpp"
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/device.hpp"
 
 namespace tidemark {

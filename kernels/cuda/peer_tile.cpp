@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/peer_memory.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/cuda/program/program_kernel.hpp"
 #include "kernels/cuda/transport/gather.hpp"
 
 namespace tidemark {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/program/program.hpp"
+#include "kernels/cuda/program/program_kernel.hpp"
 #include "kernels/testing/scripted_transport.hpp"
 
 namespace tidemark {

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/general.hpp"
+#include "kernels/cuda/gemm/reference.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {

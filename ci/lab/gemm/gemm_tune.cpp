@@ -24,7 +24,6 @@
 #include "ci/lab/gemm/tune_report.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/device.hpp"
 #include "kernels/error.hpp"
 

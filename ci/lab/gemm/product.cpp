@@ -8,9 +8,7 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/general.hpp"
-#include "kernels/cuda/gemm/inputs.hpp"
-#include "kernels/cuda/spin.hpp"
+#include "kernels/cuda/gemm/reference.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
+#include "kernels/cuda/gemm/tuning/choice.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,6 +1,6 @@
 // Rows that come in pieces through two halves of a buffer must all come, in order, and never be
 // taken before they are there.
-#include "kernels/cuda/gemm/read_back.hpp"
+#include "kernels/cuda/gemm/product_steps.hpp"
 
 #include <gtest/gtest.h>
 

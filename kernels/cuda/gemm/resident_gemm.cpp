@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/gemm/general.hpp"
-#include "kernels/cuda/gemm/inputs.hpp"
+#include "kernels/cuda/gemm/reference.hpp"
 #include "kernels/cuda/gemm/tuning/choice.hpp"
 #include "kernels/cuda/transport/gather.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/payload.hpp"
 

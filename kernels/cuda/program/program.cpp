@@ -12,7 +12,6 @@
 
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/encode.hpp"
-#include "kernels/cuda/fill_region.hpp"
 #include "kernels/cuda/mapped_buffer.hpp"
 #include "kernels/cuda/program/program_kernel.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "kernels/cuda/program/program_async.cuh"
 #include "kernels/cuda/program/program_copies.cuh"
-#include "kernels/cuda/program/program_maps.cuh"
 #include "kernels/cuda/program/program_wgmma.cuh"
 #include "kernels/cuda/tile_window.cuh"
 

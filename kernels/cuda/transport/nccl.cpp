@@ -1,28 +1,153 @@
-// A non-blocking communicator takes one group at a time, so panels wait in a queue; each call of
-// ready() moves the queue on and none of them waits.
+// NCCL without a wait: its functions, communicators, and panels.
 #include "kernels/cuda/transport/nccl.hpp"
 
-#include <fmt/core.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/transport/exchange.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 namespace tidemark {
+
+// Finds libnccl.so.2 and the functions in it. Never linked: only the types come from nccl.h.
+
+namespace {
+
+template <class Function>
+void look_up(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr)
+    throw Error(fmt::format("libnccl.so.2 has no {}: install NCCL 2.14 or newer", name));
+}
+
+}  // namespace
+
+NcclApi load_nccl(const char* library) {
+  // No route of panels needs it. Left on, NCCL sets up NVLink multicast that nobody uses, on a
+  // communicator's first breath. A value that the user chose stays.
+  (void)setenv("NCCL_NVLS_ENABLE", "0", 0);
+  // Never closed: NCCL's own threads may still run in it when the program ends.
+  void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    throw Error(
+        fmt::format("cannot load NCCL ({}): install it or add its folder to "
+                    "LD_LIBRARY_PATH",
+                    dlerror()));
+  NcclApi api;
+  look_up(handle, "ncclGetErrorString", api.get_error_string);
+  look_up(handle, "ncclGetLastError", api.get_last_error);
+  look_up(handle, "ncclGetUniqueId", api.get_unique_id);
+  look_up(handle, "ncclCommInitRankConfig", api.comm_init_rank_config);
+  look_up(handle, "ncclCommGetAsyncError", api.comm_get_async_error);
+  look_up(handle, "ncclCommFinalize", api.comm_finalize);
+  look_up(handle, "ncclCommDestroy", api.comm_destroy);
+  look_up(handle, "ncclCommAbort", api.comm_abort);
+  look_up(handle, "ncclGroupStart", api.group_start);
+  look_up(handle, "ncclGroupEnd", api.group_end);
+  look_up(handle, "ncclSend", api.send);
+  look_up(handle, "ncclRecv", api.recv);
+  return api;
+}
+
+const NcclApi& nccl_api() {
+  static const NcclApi api = load_nccl();
+  return api;
+}
+
+void nccl_check(const NcclApi& api, ncclResult_t code, const std::string& what, Where where) {
+  if (code == ncclSuccess || code == ncclInProgress) return;
+  const char* const detail = api.get_last_error(nullptr);
+  const bool more = detail != nullptr && detail[0] != '\0';
+  throw Error(fmt::format("{}: NCCL: {} ({}){}{}", what, api.get_error_string(code),
+                          static_cast<int>(code), more ? ": " : "", more ? detail : ""),
+              where);
+}
+
+// NCCL User Guide, "Fault Tolerance": non-blocking communicators.
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPollInterval = std::chrono::microseconds(200);
+constexpr auto kLeaveBound = std::chrono::seconds(5);
+constexpr auto kAbortBound = std::chrono::seconds(2);
+
+static_assert(sizeof(ncclUniqueId) == sizeof(NcclId));
+
+bool is_refusal(ncclResult_t code) { return code != ncclSuccess && code != ncclInProgress; }
 
 }  // namespace
+
+NcclCommunicator::NcclCommunicator(const NcclApi& api, const NcclId& id, std::uint32_t rank,
+                                   std::uint32_t ranks, std::uint32_t most_sms)
+    : api_(api) {
+  ncclUniqueId unique{};
+  std::memcpy(&unique, id.data(), id.size());
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  if (most_sms != 0) config.maxCTAs = static_cast<int>(most_sms);  // an SM to each
+  const ncclResult_t code = api_.comm_init_rank_config(&comm_, static_cast<int>(ranks), unique,
+                                                       static_cast<int>(rank), &config);
+  if (is_refusal(code)) abort();  // nobody destroys an object whose constructor throws
+  nccl_check(api_, code, fmt::format("rank {} of {} joins the communicator", rank, ranks));
+}
+
+bool NcclCommunicator::in_progress(const std::string& what) {
+  if (comm_ == nullptr) throw Error("the NCCL transport was aborted");
+  ncclResult_t state = ncclSuccess;
+  nccl_check(api_, api_.comm_get_async_error(comm_, &state), "ask for the communicator's state");
+  nccl_check(api_, state, what);
+  return state == ncclInProgress;
+}
+
+ncclComm_t NcclCommunicator::release() { return std::exchange(comm_, nullptr); }
+
+void NcclCommunicator::abort() noexcept {
+  const ncclComm_t comm = release();
+  give_up(api_, {&comm, 1});
+}
+
+void NcclCommunicator::give_up(const NcclApi& api, std::span<const ncclComm_t> comms) noexcept try {
+  const auto deadline = Clock::now() + kAbortBound;
+  std::vector<std::future<void>> ends;
+  for (const ncclComm_t comm : comms) {
+    if (comm == nullptr) continue;
+    auto ended = std::make_shared<std::promise<void>>();
+    ends.push_back(ended->get_future());
+    std::thread([abort = api.comm_abort, comm, ended] {
+      (void)abort(comm);
+      ended->set_value();
+    }).detach();
+  }
+  for (const std::future<void>& end : ends) (void)end.wait_until(deadline);
+} catch (...) {  // no thread to be had: then the communicators stay as they are
+}
+
+bool NcclCommunicator::leave() {
+  if (comm_ == nullptr) return true;
+  const auto deadline = Clock::now() + kLeaveBound;
+  ncclResult_t state = api_.comm_finalize(comm_);
+  while (state == ncclInProgress && Clock::now() < deadline) {
+    std::this_thread::sleep_for(kPollInterval);
+    if (api_.comm_get_async_error(comm_, &state) != ncclSuccess) return false;
+  }
+  return state == ncclSuccess && api_.comm_destroy(release()) == ncclSuccess;
+}
+
+// A non-blocking communicator takes one group at a time, so panels wait in a queue; each call of
+// ready() moves the queue on and none of them waits.
 
 NcclTransport::NcclTransport(const NcclApi& api, const NcclId& id, std::uint32_t rank,
                              std::uint32_t ranks, std::uint32_t most_sms)

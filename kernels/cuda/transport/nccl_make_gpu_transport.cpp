@@ -9,15 +9,43 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/transport/gather_rows.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 #include "kernels/cuda/transport/nccl.hpp"
 #include "kernels/cuda/transport/peer_transport.hpp"
-#include "kernels/cuda/transport/routed.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {
+
+RoutedTransport::RoutedTransport(std::unique_ptr<Transport> usual, PanelRoute route,
+                                 std::unique_ptr<Transport> own)
+    : usual_(std::move(usual)), route_(route), own_(std::move(own)) {}
+
+void RoutedTransport::start(const PanelBuffer& panel) {
+  const bool own = panel.arrived != nullptr && panel.route == route_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (own)
+      by_own_.insert(panel.id);
+    else
+      by_own_.erase(panel.id);
+  }
+  (own ? own_ : usual_)->start(panel);
+}
+
+bool RoutedTransport::ready(std::uint32_t id, std::size_t index) {
+  std::unique_lock lock(mutex_);
+  const bool own = by_own_.count(id) != 0;
+  lock.unlock();
+  return (own ? own_ : usual_)->ready(id, index);
+}
+
+void RoutedTransport::abort() noexcept {
+  own_->abort();
+  usual_->abort();
+}
+
 namespace {
 
 constexpr std::uint32_t kPanelSecondJoin = 112;

@@ -6,6 +6,8 @@
 
 #include <future>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tidemark {
 namespace {
@@ -305,5 +307,113 @@ TEST(NcclTransportReady, AShardThatDoesNotExistIsAnError) {
   EXPECT_EQ(words, "panel 9 has 1 shards, not 2");
 }
 
+// What a person reads where NCCL is missing, too old or failing.
+
+std::string words_of(const char* library) {
+  try {
+    (void)load_nccl(library);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "loaded";
+}
+
+TEST(LoadNccl, SaysWhichLibraryIsMissingAndWhatToDo) {
+  const std::string words = words_of("libnccl_that_is_nowhere.so.2");
+
+  EXPECT_NE(words.find("libnccl_that_is_nowhere.so.2"), std::string::npos) << words;
+  EXPECT_NE(words.find("LD_LIBRARY_PATH"), std::string::npos) << words;
+}
+
+TEST(LoadNccl, SaysWhichFunctionALibraryLacks) {
+  const std::string words = words_of("libc.so.6");
+
+  EXPECT_NE(words.find("ncclGetErrorString"), std::string::npos) << words;
+  EXPECT_NE(words.find("2.14"), std::string::npos) << words;
+}
+
+const char* say_broken(ncclResult_t) { return "it broke"; }
+const char* say_where(ncclComm_t) { return "peer 3 hung up"; }
+
+TEST(NcclCheck, GivesNcclsOwnWords) {
+  NcclApi api;
+  api.get_error_string = say_broken;
+  api.get_last_error = say_where;
+
+  try {
+    nccl_check(api, ncclRemoteError, "gather panel 0");
+    FAIL() << "an error passed";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "gather panel 0: NCCL: it broke (6): peer 3 hung up");
+  }
+}
+
+TEST(NcclCheck, InProgressIsNoFailure) {
+  EXPECT_NO_THROW(nccl_check(NcclApi{}, ncclInProgress, "gather panel 0"));
+}
+
+// Which of two transports a panel goes by.
+
+struct RouteCalls {
+  std::vector<std::uint32_t> started, asked;
+  int aborts = 0;
+};
+
+class Counting final : public Transport {
+ public:
+  explicit Counting(RouteCalls& seen) : calls_(seen) {}
+  void start(const PanelBuffer& panel) override { calls_.started.push_back(panel.id); }
+  bool ready(std::uint32_t id, std::size_t /*index*/) override {
+    calls_.asked.push_back(id);
+    return true;
+  }
+  void abort() noexcept override { ++calls_.aborts; }
+
+ private:
+  RouteCalls& calls_;
+};
+
+class Routed : public testing::Test {
+ protected:
+  RouteCalls usual_, own_;
+  RoutedTransport routed_{std::make_unique<Counting>(usual_), PanelRoute::nccl_overlap,
+                          std::make_unique<Counting>(own_)};
+  std::uint32_t word_ = 0;
+};
+
+using Ids = std::vector<std::uint32_t>;
+
+TEST_F(Routed, PanelsOfTheRouteGoByItsTransport) {
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::nccl_overlap});
+  EXPECT_TRUE(routed_.ready(1, 0));
+  EXPECT_EQ(own_.started, Ids{1});
+  EXPECT_EQ(own_.asked, Ids{1});
+  EXPECT_TRUE(usual_.started.empty());
+}
+
+TEST_F(Routed, PanelsOfOtherRoutesAndSmallOnesGoByTheUsual) {
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::copy_engine});
+  routed_.start({.id = 2, .shards = {}, .arrived = nullptr, .route = PanelRoute::nccl_overlap});
+  EXPECT_TRUE(routed_.ready(2, 0));
+  EXPECT_EQ(usual_.started, (Ids{1, 2}));
+  EXPECT_EQ(usual_.asked, Ids{2});
+  EXPECT_TRUE(own_.started.empty());
+}
+
+TEST_F(Routed, IsAskedWhereThePanelWasStartedLast) {
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::nccl_overlap});
+  routed_.start({.id = 1, .shards = {}, .arrived = &word_, .route = PanelRoute::copy_engine});
+  EXPECT_TRUE(routed_.ready(1, 0));
+  EXPECT_EQ(usual_.asked, Ids{1});
+  EXPECT_TRUE(own_.asked.empty());
+}
+
+TEST_F(Routed, AnAbortIsOneOfBoth) {
+  routed_.abort();
+  EXPECT_EQ(usual_.aborts, 1);
+  EXPECT_EQ(own_.aborts, 1);
+}
+
 }  // namespace
+
 }  // namespace tidemark

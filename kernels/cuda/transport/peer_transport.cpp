@@ -9,10 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/transport/exchange.hpp"
-#include "kernels/cuda/transport/gather_rows.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
+#include "kernels/cuda/transport/gather.hpp"
 
 namespace tidemark {
 namespace {

@@ -18,12 +18,12 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
 #include "kernels/cuda/testing/chunk_check.hpp"
 #include "kernels/cuda/transport/peer_transport.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {

@@ -14,7 +14,6 @@
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/gemm/resident_gemm.hpp"
 #include "kernels/cuda/gpu_test.hpp"
-#include "kernels/cuda/transport/stream_words.hpp"
 #include "kernels/transport.hpp"
 
 namespace tidemark {

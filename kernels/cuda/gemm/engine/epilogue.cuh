@@ -13,9 +13,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/cuda/gemm/c_tiles.hpp"
 #include "kernels/cuda/gemm/engine/engine.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
-#include "kernels/cuda/gemm/ladder/staging.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark {

@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <cuda/ptx>
 
+#include "kernels/cuda/gemm/c_tiles.hpp"
 #include "kernels/cuda/gemm/ladder/parts.cuh"
 #include "kernels/cuda/gemm/ladder/ring.cuh"
 #include "kernels/cuda/gemm/ladder/rung.hpp"
-#include "kernels/cuda/gemm/ladder/staging.hpp"
-#include "kernels/cuda/gemm/raster.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark {

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "kernels/cuda/gemm/engine/engine.hpp"
-#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "kernels/cuda/gemm/engine/configuration.hpp"
@@ -43,5 +44,9 @@ EngineConfiguration chosen_configuration(const GemmTable& table, std::uint64_t m
 
 /// The same for `gemm`, which need not be plain, and within its SM budget.
 EngineConfiguration chosen_configuration(const GemmTable& table, const LocalGemm& gemm);
+
+// The text of kernels/cuda/gemm/tuning/table.json, put in by the build.
+
+extern const std::string_view kGemmTableText;
 
 }  // namespace tidemark

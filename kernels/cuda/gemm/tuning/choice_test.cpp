@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "kernels/cuda/gemm/tuning/gemm_table_text.hpp"
-
 namespace tidemark {
 namespace {
 

@@ -1,5 +1,5 @@
 // The GPUs that CUDA shows, by their UUIDs.
-#include "kernels/cuda/visible_gpus.hpp"
+#include "kernels/cuda/cuda_device.hpp"
 
 #include <gtest/gtest.h>
 

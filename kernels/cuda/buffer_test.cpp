@@ -1,5 +1,5 @@
 // What the environment says of the queues of streams.
-#include "kernels/cuda/transport/stream_words.hpp"
+#include "kernels/cuda/buffer.hpp"
 
 #include <gtest/gtest.h>
 

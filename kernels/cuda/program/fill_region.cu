@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/fill_region.hpp"
+#include "kernels/cuda/program/program_kernel.hpp"
 #include "kernels/cuda/tile_window.cuh"
 
 namespace tidemark {

@@ -1,5 +1,4 @@
 // The kernel that reads columns against the clock, and the samples that it gives.
-#include "kernels/cuda/column_rate.hpp"
 
 #include <array>
 #include <string>

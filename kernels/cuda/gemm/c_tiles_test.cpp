@@ -1,15 +1,50 @@
-// The staging boxes of the ladder's last rung, without a GPU: every byte has one writer, and lies
-// where a SWIZZLE_128B tensor map will look for it.
-#include "kernels/cuda/gemm/ladder/staging.hpp"
+// Every tile once, in the order that shares L2; and every byte of a staging box.
+#include "kernels/cuda/gemm/c_tiles.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
+#include <utility>
 
 #include "kernels/cuda/gemm/ladder/rung.hpp"
 
 namespace tidemark {
 namespace {
+
+TEST(GemmRaster, TakesEveryTileOnce) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+  for (std::uint32_t i = 0; i < 21 * 5; ++i) {
+    const TileAt tile = tile_at(i, 21, 5);
+    EXPECT_LT(tile.m, 21U) << i;
+    EXPECT_LT(tile.n, 5U) << i;
+    seen.emplace(tile.m, tile.n);
+  }
+  EXPECT_EQ(seen.size(), 21U * 5U);
+}
+
+TEST(GemmRaster, WalksEightTilesDownBeforeTheNextColumn) {
+  EXPECT_EQ(tile_at(7, 64, 32).m, 7U);
+  EXPECT_EQ(tile_at(7, 64, 32).n, 0U);
+  EXPECT_EQ(tile_at(8, 64, 32).m, 0U);
+  EXPECT_EQ(tile_at(8, 64, 32).n, 1U);
+  EXPECT_EQ(tile_at(256, 64, 32).m, 8U);
+}
+
+TEST(GemmRaster, TakesEveryTileOnceInGroupsOfAnyHeight) {
+  for (const std::uint32_t group : {1U, 4U, 16U, 64U}) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+    for (std::uint32_t i = 0; i < 21 * 5; ++i) {
+      const TileAt tile = tile_at(i, 21, 5, group);
+      EXPECT_LT(tile.m, 21U) << group;
+      seen.emplace(tile.m, tile.n);
+    }
+    EXPECT_EQ(seen.size(), 21U * 5U) << group;
+  }
+}
+
+// The staging boxes of the ladder's last rung, without a GPU: every byte has one writer, and lies
+// where a SWIZZLE_128B tensor map will look for it.
 
 // PTX ISA, 128-byte swizzle: bits 4 to 6 of the address are XORed with bits 7 to 9.
 std::uint32_t swizzled(std::uint32_t offset) { return offset ^ (offset >> 7 & 7U) << 4; }
@@ -87,4 +122,5 @@ TEST(EvenBlocks, FewTilesTakeABlockEach) { EXPECT_EQ(even_blocks(5, 66), 5U); }
 TEST(EvenBlocks, ExactRoundsTakeAll) { EXPECT_EQ(even_blocks(132, 66), 66U); }
 
 }  // namespace
+
 }  // namespace tidemark

@@ -7,8 +7,8 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/check.hpp"
+#include "kernels/cuda/gemm/reference.hpp"
 #include "kernels/cuda/ptx/wgmma.cuh"
-#include "kernels/cuda/spin.hpp"
 
 namespace tidemark {
 namespace {
