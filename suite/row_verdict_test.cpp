@@ -1,5 +1,5 @@
 // What a row came to, of what its device handed back or refused.
-#include "suite/row_verdict.hpp"
+#include "suite/runner.hpp"
 
 #include <gtest/gtest.h>
 

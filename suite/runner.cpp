@@ -18,8 +18,6 @@
 #include "suite/oracle/program.hpp"
 #include "suite/oracle/stress.hpp"
 #include "suite/outcome.hpp"
-#include "suite/program_rows.hpp"
-#include "suite/row_verdict.hpp"
 
 namespace tidemark {
 namespace {

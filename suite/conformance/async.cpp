@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "suite/case.hpp"
-#include "suite/conformance/bulk.hpp"
+#include "suite/conformance/load_store_bulk.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

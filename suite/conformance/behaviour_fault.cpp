@@ -3,7 +3,6 @@
 // dimension, whose maps the driver makes, and reductions that a type has not. A row each, in a
 // process of its own.
 #include "suite/case.hpp"
-#include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

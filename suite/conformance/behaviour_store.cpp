@@ -6,7 +6,6 @@
 #include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
 #include "suite/conformance/interleave.hpp"
-#include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 #include "suite/oracle/program.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "kernels/ops/program/program.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/bulk.hpp"
+#include "suite/conformance/load_store_bulk.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

@@ -1,10 +1,89 @@
 // Tiles that TMA loads and wgmma multiplies: layouts, phases and swizzles that do not match.
+#include <array>
+#include <cstdint>
+
+#include "kernels/ops/tile_consume.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/consumed_tile.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {
+
 namespace {
+
+inline constexpr std::array<MmaType, kMmaTypes> kEveryMmaType{
+    MmaType::f16,  MmaType::bf16, MmaType::tf32, MmaType::e4m3,
+    MmaType::e5m2, MmaType::s8,   MmaType::u8};
+inline constexpr std::array<Swizzle, 4> kEverySwizzle{Swizzle::none, Swizzle::b32, Swizzle::b64,
+                                                      Swizzle::b128};
+inline constexpr std::array<std::uint32_t, 5> kEveryN{8, 16, 32, 64, 128};
+
+/// Elements along K of `type` in `spans` whole spans of a K-major tile; without a swizzle a span
+/// counts as one step.
+constexpr std::uint32_t k_of_spans(MmaType type, Swizzle swizzle, std::uint32_t spans) {
+  const std::uint32_t span = swizzle == Swizzle::none ? kStepBytes : swizzle_bytes(swizzle);
+  return spans * span / element_bytes(type);
+}
+
+/// The narrowest tile of B, 8 columns and up, that fills a span of `swizzle` when N-major.
+constexpr std::uint32_t n_of_span(Swizzle swizzle) {
+  return swizzle == Swizzle::none ? 8 : swizzle_bytes(swizzle) / 2;
+}
+
+WgmmaOperand random_operand(MmaType type, Draws& draws) {
+  WgmmaOperand operand;
+  if (element_bytes(type) == 2 && draws.below(2) == 0) operand.major = Major::mn;
+  operand.swizzle = kEverySwizzle[draws.below(4)];
+  operand.read_as = operand.swizzle;
+  operand.offset = 128 * draws.below(8);
+  return operand;
+}
+
+// A place for the tile anywhere between hanging out below and hanging out above, inner coordinates
+// on 16 bytes.
+void place_at_random(TileConsume& op, Draws& draws) {
+  const std::array<std::uint32_t, 3> size{kWgmmaM, op.n, op.k};
+  const auto on_16_bytes = static_cast<std::int32_t>(16 / element_bytes(op.type));
+  for (std::size_t i = 0; i < 3; ++i) {
+    op.extent[i] = size[i] / 2 + draws.below(size[i]);
+    const auto reach = static_cast<std::uint32_t>(op.extent[i]) + size[i] / 2;
+    const auto from_below = static_cast<std::int32_t>(draws.below(reach));
+    op.at[i] = (from_below - static_cast<std::int32_t>(size[i] / 2)) / on_16_bytes * on_16_bytes;
+  }
+}
+
+/// Both operands laid out alike, read as written, at the start of their 1024 bytes; taken from the
+/// inside of matrices whose extents all differ.
+TileConsume consumed(MmaType type, Major a, Major b, Swizzle swizzle, std::uint32_t n,
+                     std::uint32_t k) {
+  const auto inner = static_cast<std::int32_t>(16 / element_bytes(type));
+  return {.type = type,
+          .n = n,
+          .k = k,
+          .a = {.major = a, .swizzle = swizzle, .read_as = swizzle},
+          .b = {.major = b, .swizzle = swizzle, .read_as = swizzle},
+          .extent = {kWgmmaM + 21, n + 27, k + 37},
+          .at = {a == Major::k ? 5 : inner, b == Major::k ? 3 : 2 * inner, inner},
+          .payload = {}};
+}
+
+/// A legal product read as it was written, of any type, layout, width, depth and place; a function
+/// of `seed` alone.
+TileConsume random_consumed(std::uint64_t seed) {
+  Draws draws(seed);
+  TileConsume op;
+  op.type = kEveryMmaType[draws.below(kMmaTypes)];
+  op.a = random_operand(op.type, draws);
+  op.b = random_operand(op.type, draws);
+  op.n = kEveryN[draws.below(5)];
+  while (op.b.major == Major::mn && op.n < n_of_span(op.b.swizzle)) op.n *= 2;
+  // Whole spans of both operands: those of one are whole in the other's, or the other way round.
+  const std::uint32_t a = op.a.major == Major::k ? k_of_spans(op.type, op.a.swizzle, 1) : 16;
+  const std::uint32_t b = op.b.major == Major::k ? k_of_spans(op.type, op.b.swizzle, 1) : 16;
+  const std::uint32_t whole = a > b ? a : b;
+  op.k = whole * (1 + draws.below(2));
+  place_at_random(op, draws);
+  return op;
+}
 
 // A base offset says that the swizzle pattern starts off its boundary. The pattern that TMA writes
 // never does, so every base offset but 0 reads something else.
@@ -279,4 +358,5 @@ const Register kRandom{{
 }};
 
 }  // namespace
+
 }  // namespace tidemark

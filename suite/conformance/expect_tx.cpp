@@ -1,6 +1,5 @@
 // Expected bytes that match the copies, and ones that do not.
 #include "suite/case.hpp"
-#include "suite/conformance/mismatch.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {
@@ -363,4 +362,5 @@ const Register kZero{{
 }};
 
 }  // namespace
+
 }  // namespace tidemark

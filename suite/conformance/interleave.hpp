@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 

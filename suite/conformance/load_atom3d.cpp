@@ -1,6 +1,5 @@
 // Matrices seen as (group, row, column), which one copy lays out by swizzled atoms.
 #include "suite/case.hpp"
-#include "suite/conformance/atom_read.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

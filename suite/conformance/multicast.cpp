@@ -3,9 +3,7 @@
 #include <bit>
 
 #include "suite/case.hpp"
-#include "suite/conformance/bulk.hpp"
-#include "suite/conformance/multicast_row.hpp"
-#include "suite/conformance/round_trip.hpp"
+#include "suite/conformance/load_store_bulk.hpp"
 #include "suite/conformance/stage_ring.hpp"
 #include "suite/conformance/tile.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "kernels/ops/op.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

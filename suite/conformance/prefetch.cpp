@@ -7,8 +7,8 @@
 
 #include "kernels/ops/program/program.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/bulk.hpp"
-#include "suite/conformance/im2col.hpp"
+#include "suite/conformance/load_store_bulk.hpp"
+#include "suite/conformance/load_store_im2col.hpp"
 
 namespace tidemark {
 namespace {

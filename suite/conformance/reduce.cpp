@@ -3,9 +3,8 @@
 #include <vector>
 
 #include "suite/case.hpp"
-#include "suite/conformance/bulk.hpp"
-#include "suite/conformance/im2col.hpp"
-#include "suite/conformance/store.hpp"
+#include "suite/conformance/load_store_bulk.hpp"
+#include "suite/conformance/load_store_im2col.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

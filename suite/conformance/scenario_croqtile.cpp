@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "suite/case.hpp"
-#include "suite/conformance/round_trip.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 namespace {

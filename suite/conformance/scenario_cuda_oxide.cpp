@@ -1,7 +1,6 @@
 // The claims of the cuda-oxide article; suite/articles.md lists them.
 #include "kernels/ops/barriers.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

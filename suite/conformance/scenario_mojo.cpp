@@ -1,6 +1,6 @@
 // The examples of the Mojo article; suite/articles.md lists its claims.
 #include "suite/case.hpp"
-#include "suite/conformance/round_trip.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 namespace {

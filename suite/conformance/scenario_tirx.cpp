@@ -1,7 +1,7 @@
 // The claims of the TIRx book; suite/articles.md lists them.
 #include "suite/case.hpp"
-#include "suite/conformance/round_trip.hpp"
 #include "suite/conformance/stage_ring.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,6 +1,5 @@
 // Tile stores: ranks, element types, hints and the memory they write.
 #include "suite/case.hpp"
-#include "suite/conformance/store.hpp"
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {

@@ -3,7 +3,7 @@
 
 #include "kernels/ops/program/checks.hpp"
 #include "suite/case.hpp"
-#include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 namespace {

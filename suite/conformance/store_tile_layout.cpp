@@ -1,6 +1,6 @@
 // Tile stores: strides, swizzles, boxes over the ends of tensors and of shared memory.
 #include "suite/case.hpp"
-#include "suite/conformance/store.hpp"
+#include "suite/conformance/tile.hpp"
 
 namespace tidemark {
 namespace {

@@ -2,6 +2,7 @@
 #include "suite/conformance/tile.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tidemark {
 namespace {
@@ -184,5 +185,167 @@ TileLoad random_tile(std::uint64_t seed) {
   load.cold = draws.below(16) == 0;
   return load;
 }
+
+// Layouts for tile stores: what loads find legal, and starts that are not negative.
+
+TileStore store_of(const TileLoad& load) {
+  TileStore store{.map = load.map, .at = load.at, .source_offset = load.destination_offset};
+  store.map.l2_promotion = L2Promotion::none;  // neither says anything to a store
+  store.map.fill = Fill::zero;
+  for (std::int32_t& at : store.at) at = std::max(at, 0);
+  return store;
+}
+
+TileStore over_far_end(DataType type, std::uint32_t rank, std::uint32_t dimensions,
+                       std::int32_t overhang) {
+  TileLoad load = tile_of_rank(type, rank);
+  for (std::uint32_t i = 0; i < rank; ++i)
+    if ((dimensions >> i & 1U) != 0)
+      load.at[i] = highest_inside(load, i) + overhang * step_of(load, i);
+  return store_of(load);
+}
+
+TileStore ragged_store(DataType type, std::uint32_t rank, std::uint32_t left) {
+  const std::uint32_t chunk = elements_in(16, type);
+  std::vector<std::uint64_t> extent{2 * chunk + left, 5, 3, 3, 2};
+  std::vector<std::uint32_t> box{4 * chunk, 4, 2, 2, 1};
+  extent.resize(rank);
+  box.resize(rank);
+  TileLoad load = tile(type, extent, box);
+  for (std::uint32_t i = 1; i < rank; ++i)  // two chunks and more that nothing may reach
+    load.map.stride[i - 1] = i == 1 ? 16 * 5 : load.map.stride[i - 2] * extent[i - 1];
+  TileStore store = store_of(load);
+  store.held_to = HeldTo::measurement;
+  return store;
+}
+
+TileStore random_store(std::uint64_t seed) {
+  const auto drawn = [&](std::uint64_t which, std::uint64_t bound) {
+    return static_cast<std::uint32_t>(splitmix64(splitmix64(seed) + which) % bound);
+  };
+  TileLoad load = random_tile(seed);
+  const auto step = static_cast<std::uint64_t>(step_of(load, 0));
+  load.map.extent[0] = (load.map.extent[0] + step - 1) / step * step;  // rows of whole 16 bytes
+  load.map.element_stride = {1, 1, 1, 1, 1};
+  for (std::uint32_t i = 0; i < load.map.rank; ++i) {
+    const auto along = static_cast<std::uint32_t>(step_of(load, i));
+    load.at[i] = static_cast<std::int32_t>(along * drawn(i, load.map.extent[i] / along + 1));
+  }
+  TileStore store = store_of(load);
+  store.stores = 1 + drawn(10, kMaxStores);
+  store.wait = drawn(11, 2) == 0 ? StoreWait::complete : StoreWait::read;
+  if (drawn(12, 2) == 0) store.empty_groups = drawn(13, 2U << store.stores);
+  store.bystander = drawn(14, 4) == 0;
+  store.hint = static_cast<CacheHint>(drawn(15, 4));
+  store.destination = static_cast<MemorySource>(drawn(16, 4));
+  return store;
+}
+
+// Multicasts: legal by construction.
+
+MulticastLoad multicast(const TileLoad& load, std::uint32_t size, std::uint32_t mask,
+                        std::uint32_t issuer) {
+  return {.load = load,
+          .cluster = {size, 1, 1},
+          .mask = static_cast<std::uint16_t>(mask),
+          .issuer = issuer};
+}
+
+TileLoad small_box() { return tile(DataType::u16, {88, 13}, {32, 8}, {16, 3}); }
+
+std::vector<Op> all_masks_and_issuers(std::uint32_t size) {
+  std::vector<Op> rows;
+  for (std::uint32_t mask = 1; mask < 1U << size; ++mask)
+    for (std::uint32_t issuer = 0; issuer < size; ++issuer)
+      rows.emplace_back(multicast(small_box(), size, mask, issuer));
+  return rows;
+}
+
+MulticastLoad random_multicast(std::uint64_t seed) {
+  constexpr std::array<std::array<std::uint32_t, 3>, 8> kClusters{
+      {{2, 1, 1}, {4, 1, 1}, {8, 1, 1}, {1, 2, 1}, {1, 4, 2}, {2, 2, 1}, {2, 2, 2}, {1, 1, 8}}};
+  Draws draws(~seed);
+  MulticastLoad drawn{.load = random_tile(seed), .cluster = kClusters[draws.below(8)]};
+  const std::uint32_t size = cluster_size(drawn);
+  drawn.mask = static_cast<std::uint16_t>(1 + draws.below((1U << size) - 1));
+  drawn.issuer = draws.below(size);
+  drawn.late_arm = draws.below(4) == 0;
+  if (draws.below(2) == 0) {
+    drawn.slices = size;
+    while (drawn.slices > 1 && refusal_of(drawn) != nullptr) drawn.slices /= 2;
+  }
+  return drawn;
+}
+
+// Maps and walks for round trips.
+
+TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
+                     const std::vector<std::uint32_t>& box, Swizzle swizzle) {
+  TensorMapSpec map = tile(type, extent, box).map;
+  map.swizzle = swizzle;
+  return map;
+}
+
+TileWalk cover(const TensorMapSpec& map) {
+  TileWalk walk;
+  for (std::uint32_t i = 0; i < map.rank; ++i) {
+    walk.step[i] = static_cast<std::int32_t>(map.box[i]);
+    walk.tiles[i] = static_cast<std::uint32_t>((map.extent[i] + map.box[i] - 1) / map.box[i]);
+  }
+  return walk;
+}
+
+TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to) {
+  TileRoundTrip trip{
+      .from = from, .to = to, .load = cover(from), .store = cover(to), .payload = {}};
+  trip.ctas = std::min(tiles_of(trip.load), kTripCtas);
+  return trip;
+}
+
+TileRoundTrip in_place(const TensorMapSpec& map) {
+  TileRoundTrip trip = there_and_back(map, map);
+  trip.in_place = true;
+  return trip;
+}
+
+// Atom layouts over a row-major matrix: dimension 2 steps along the row by one group.
+
+TileRead atom_read(DataType type, Swizzle swizzle, std::uint32_t row_bytes, std::uint32_t rows,
+                   std::uint32_t groups) {
+  const std::uint32_t group = swizzle == Swizzle::none ? row_bytes : swizzle_bytes(swizzle);
+  const std::uint32_t inner = elements_in(group, type);
+  TileLoad load = tile(type, {inner, rows + 5, groups + 1}, {inner, rows, groups}, {0, 3, 1});
+  load.map.stride[0] = std::uint64_t{group} * (groups + 1) + 16;  // rows of the matrix, padded
+  load.map.stride[1] = group;
+  load.map.swizzle = swizzle;
+  return {.load = load};
+}
+
+// The boxes of the mismatch cases.
+
+std::vector<TileLoad> mismatch_boxes() {
+  TileLoad swizzled = tile(DataType::bf16, {192, 21}, {64, 16}, {64, 3});  // 2 KiB
+  swizzled.map.swizzle = Swizzle::b128;
+  swizzled.destination_offset = 384;
+  TileLoad beyond = tile_of_rank(DataType::u32, 2);
+  beyond.at = {1024, 1000, 0, 0, 0};
+  return {
+      tile(DataType::u8, {700}, {256}, {48}),             // rank 1
+      tile(DataType::u16, {96, 13}, {32, 8}, {16, 2}),    // rank 2
+      in_corner(tile_of_rank(DataType::f32, 3), 5, 1),    // rank 3, over a corner
+      swizzled,                                           // a pattern, not at its start
+      beyond,                                             // nothing but fill
+      tile(DataType::u8, {160, 70}, {128, 64}, {16, 5}),  // 8 KiB, many credits
+  };
+}
+
+ExpectTx announce(const TileLoad& load, std::uint32_t announced) {
+  ExpectTx op;
+  op.load = load;
+  op.announced = announced;
+  return op;
+}
+
+ExpectTx announce_exactly(const TileLoad& load) { return announce(load, tile_bytes(load.map)); }
 
 }  // namespace tidemark

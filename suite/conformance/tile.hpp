@@ -1,11 +1,15 @@
-// Builds tile loads in few words, so that a case shows only what it varies.
+// Builds tile loads, stores, multicasts, round trips and warp reads in few words, so that a case
+// shows only what it varies.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "kernels/ops/barriers.hpp"
+#include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
+#include "kernels/ops/tile_store.hpp"
 #include "suite/case.hpp"
 
 namespace tidemark {
@@ -110,5 +114,76 @@ std::vector<TileLoad> far_boxes();
 /// A legal load of any rank, type, swizzle, fill, hint and source, anywhere about its tensor; a
 /// function of `seed` alone.
 TileLoad random_tile(std::uint64_t seed);
+
+// Tile stores, from the layouts of tile loads.
+
+/// The store that takes the way of `load` back: same map, box and shared offset. A negative
+/// coordinate becomes 0.
+TileStore store_of(const TileLoad& load);
+
+/// A store whose box hangs over the far end by `overhang` steps along each dimension of
+/// `dimensions` (bit i: dimension i), in a tensor of tile_of_rank.
+TileStore over_far_end(DataType type, std::uint32_t rank, std::uint32_t dimensions,
+                       std::int32_t overhang);
+
+/// A store into 2 or more rows whose inner extent ends `left` elements behind its last whole 16
+/// bytes. The box takes the end of each row; the row is held to what was measured.
+TileStore ragged_store(DataType type, std::uint32_t rank, std::uint32_t left);
+
+/// A legal store of any rank, type, swizzle, number of groups and wait, starting anywhere from the
+/// tensor's first element to just behind its last; a function of `seed` alone.
+TileStore random_store(std::uint64_t seed);
+
+// Multicasts.
+
+/// `load` multicast in a cluster of `size` blocks along x.
+MulticastLoad multicast(const TileLoad& load, std::uint32_t size, std::uint32_t mask,
+                        std::uint32_t issuer);
+
+/// 8 rows of 64 bytes inside a tensor.
+TileLoad small_box();
+
+/// Every mask of a cluster of `size` blocks with each of its blocks as the issuer.
+std::vector<Op> all_masks_and_issuers(std::uint32_t size);
+
+/// A legal multicast of any box, cluster of up to 8 blocks, mask, issuer, order and number of
+/// slices; a function of `seed` alone.
+MulticastLoad random_multicast(std::uint64_t seed);
+
+// Round trips.
+
+/// A map of a tensor whose rows are padded to 16 bytes and whose outer strides are packed. `extent`
+/// and `box` have one entry a dimension.
+TensorMapSpec map_of(DataType type, const std::vector<std::uint64_t>& extent,
+                     const std::vector<std::uint32_t>& box, Swizzle swizzle = Swizzle::none);
+
+/// Boxes side by side from the origin until they cover the tensor; the last may hang over.
+TileWalk cover(const TensorMapSpec& map);
+
+/// Every box of `from` to the box of the same number in `to`, one CTA a tile as far as a
+/// cluster has them.
+TileRoundTrip there_and_back(const TensorMapSpec& from, const TensorMapSpec& to);
+
+/// The tensor of `map` back into its own memory.
+TileRoundTrip in_place(const TensorMapSpec& map);
+
+// Warp reads of atom layouts.
+
+/// A read of `rows` rows of `groups` groups, a group's row one `swizzle` wide (`row_bytes` without
+/// a swizzle), of a row-major matrix that is larger on every side.
+TileRead atom_read(DataType type, Swizzle swizzle, std::uint32_t row_bytes, std::uint32_t rows,
+                   std::uint32_t groups);
+
+// Mismatched announcements.
+
+/// Boxes that credit in different ways, 256 bytes to 8 KiB: rank 1 to 3, swizzled, over an edge of
+/// the tensor and wholly outside it, where fill is credited, too.
+std::vector<TileLoad> mismatch_boxes();
+
+/// `load` with `announced` bytes announced once, together with the arrival, before the issue.
+ExpectTx announce(const TileLoad& load, std::uint32_t announced);
+
+/// The same with all its bytes announced.
+ExpectTx announce_exactly(const TileLoad& load);
 
 }  // namespace tidemark

@@ -1,6 +1,4 @@
 // Multiplies C, A and B by vectors of random signs in fp64 and compares row by row.
-#include "suite/gemm/freivalds.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
 #include "suite/gemm/loops.hpp"
+#include "suite/gemm/verify.hpp"
 
 namespace tidemark {
 namespace {

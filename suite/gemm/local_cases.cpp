@@ -1,7 +1,7 @@
 // The GEMM of one GPU: integers, ones, permutations, samples, NaN and infinity.
 #include "suite/case.hpp"
 #include "suite/gemm/gemm_metrics.hpp"
-#include "suite/gemm/planted.hpp"
+#include "suite/gemm/verify.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,6 +1,4 @@
 // Products of which some elements of A or B are NaN or infinite: their rows and their verdict.
-#include "suite/gemm/planted.hpp"
-
 #include <cmath>
 #include <cstddef>
 #include <iterator>
@@ -10,6 +8,7 @@
 #include "kernels/error.hpp"
 #include "suite/gemm/check_all.hpp"
 #include "suite/gemm/elements.hpp"
+#include "suite/gemm/verify.hpp"
 
 namespace tidemark {
 

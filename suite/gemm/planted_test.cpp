@@ -1,5 +1,4 @@
 // Products of which some elements of A or B are NaN or infinite: their rows and their verdict.
-#include "suite/gemm/planted.hpp"
 
 #include <gtest/gtest.h>
 #include <cmath>

@@ -15,9 +15,7 @@
 #include "kernels/ops/payload.hpp"
 #include "suite/gemm/block.hpp"
 #include "suite/gemm/elements.hpp"
-#include "suite/gemm/freivalds.hpp"
 #include "suite/gemm/loops.hpp"
-#include "suite/gemm/planted.hpp"
 
 namespace tidemark {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "suite/gemm/elements.hpp"
-#include "suite/gemm/freivalds.hpp"
 #include "suite/gemm/loops.hpp"
 #include "suite/gemm/verify.hpp"
 

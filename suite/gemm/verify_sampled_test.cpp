@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "suite/gemm/elements.hpp"
-#include "suite/gemm/freivalds.hpp"
 #include "suite/testing/tampered_product.hpp"
 
 namespace tidemark {

@@ -1,4 +1,5 @@
-// What memory holds before a program changes it, and what ordinary accesses of threads make of it.
+// What memory holds before a program changes it, and what ordinary accesses of threads and
+// reductions make of it.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
+#include "kernels/ops/reduction.hpp"
 
 namespace tidemark {
 
@@ -24,5 +26,12 @@ std::vector<std::uint8_t> contents(const Program& program, const Region& region)
 /// Adds to each element of the tile what Verb::add adds. Throws Error where a sum in f32 would be
 /// rounded.
 void add_to_tile(const TileLoad& tile, const Step& add, std::vector<std::uint8_t>& window);
+
+// What a reduction leaves in memory.
+
+/// Reduces the 16 bytes at `from` into those at `to`, element by element of `type`. PTX ISA 9.0,
+/// 9.7.9.25.5.3 cp.reduce.async.bulk.tensor; 9.7.13 red. Throws Error where no document says what
+/// comes of this reduction of this type.
+void reduce_chunk(Reduction reduction, DataType type, const std::uint8_t* from, std::uint8_t* to);
 
 }  // namespace tidemark

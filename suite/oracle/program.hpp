@@ -72,7 +72,7 @@ ProgramExpectation predict(const Program& program);
 /// Bytes that every credit of the load is a multiple of, so that a phase ends early only at a
 /// multiple of them. No document says so: 16 where a row is not made of whole 32-byte sectors or a
 /// part of the box lies outside the tensor, else 32. Measured on an H200, driver 580.159.04,
-/// 2026-11: suite/conformance/behaviour_expect_tx.cpp.
+/// 2026-11: suite/conformance/behaviour_load.cpp.
 std::uint32_t credit_step(const TileLoad& load);
 
 /// The load that a step issues.

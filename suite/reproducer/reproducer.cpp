@@ -12,9 +12,7 @@
 #include <vector>
 
 #include "kernels/error.hpp"
-#include "suite/reproducer/reproducer_declarations.hpp"
-#include "suite/reproducer/reproducer_kernel.hpp"
-#include "suite/reproducer/reproducer_verbs.hpp"
+#include "suite/reproducer/reproducer_parts.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,6 +1,4 @@
 // The items that may be declared, and those that a file needs.
-#include "suite/reproducer/reproducer_declarations.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "suite/reproducer/reproducer_verbs.hpp"
+#include "suite/reproducer/reproducer_parts.hpp"
 
 namespace tidemark {
 namespace {

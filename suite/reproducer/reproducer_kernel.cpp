@@ -1,5 +1,4 @@
 // A call and a comment for each step, from the texts of its verb.
-#include "suite/reproducer/reproducer_kernel.hpp"
 
 #include <fmt/ranges.h>
 
@@ -8,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "suite/reproducer/reproducer_declarations.hpp"
-#include "suite/reproducer/reproducer_verbs.hpp"
+#include "suite/reproducer/reproducer_parts.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,9 +1,9 @@
 // The texts of the verbs: a new verb is one more entry.
-#include "suite/reproducer/reproducer_verbs.hpp"
-
 #include <fmt/format.h>
 
 #include <iterator>
+
+#include "suite/reproducer/reproducer_parts.hpp"
 
 namespace tidemark {
 namespace {

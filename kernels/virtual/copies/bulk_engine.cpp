@@ -54,7 +54,7 @@ Fault BulkEngine::fault_of(const BulkCopy& copy) const {
 }
 
 // Credit on an H200 comes in pieces that differ from run to run
-// (suite/conformance/behaviour_expect_tx.cpp).
+// (suite/conformance/behaviour_load.cpp).
 std::uint32_t BulkEngine::draw_group(const BulkCopy& copy) {
   const std::uint32_t together = fault_of(copy) == kFaultExpectSectorHalved ? 1 : copy.together;
   return together * (1 + below(draw_, 16 / together));

@@ -1,12 +1,10 @@
 // What copies in flight leave when they have landed, and who may know it.
-#include "suite/oracle/program/walk.hpp"
-
 #include <algorithm>
 #include <cstring>
 
 #include "suite/oracle/contents.hpp"
 #include "suite/oracle/place.hpp"
-#include "suite/oracle/reduction.hpp"
+#include "suite/oracle/program/walk.hpp"
 
 namespace tidemark {
 namespace {

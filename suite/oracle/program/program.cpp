@@ -1,7 +1,5 @@
 // Follows a program step by step, and says what it must leave behind. Never orders what nothing
 // orders.
-#include "suite/oracle/program.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -10,7 +8,8 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/contents.hpp"
-#include "suite/oracle/encoder_rules.hpp"
+#include "suite/oracle/expectation.hpp"
+#include "suite/oracle/program.hpp"
 #include "suite/oracle/program/walk.hpp"
 
 namespace tidemark {

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "suite/oracle/encoder_rules.hpp"
+#include "suite/oracle/contents.hpp"
+#include "suite/oracle/expectation.hpp"
 #include "suite/oracle/place.hpp"
-#include "suite/oracle/reduction.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // Rows of multicasts are legal, small, and reach into each corner that their names promise.
-#include "suite/conformance/multicast_row.hpp"
+#include "suite/conformance/tile.hpp"
 
 #include <gtest/gtest.h>
 
