@@ -20,12 +20,12 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
-#include "harness/doctor/probes.hpp"
+#include "harness/discovery/telemetry.hpp"
+#include "harness/doctor/node_state.hpp"
 #include "harness/launch.hpp"
-#include "harness/mpirun/mpirun.hpp"
+#include "harness/mpirun.hpp"
 #include "harness/supervisor/reporter_process.hpp"
-#include "harness/telemetry/telemetry.hpp"
-#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "reports/base/error.hpp"
 
 namespace {

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "harness/base/errors.hpp"
-#include "harness/command_line/mistyped.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "kernels/ops/payload.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "harness/base/errors.hpp"
-#include "harness/supervisor/phases.hpp"
+#include "harness/supervisor/launch_state.hpp"
 #include "harness/version.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/schema/verdict.hpp"

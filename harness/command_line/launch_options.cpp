@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <concepts>
+#include <filesystem>
 #include <type_traits>
 #include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
-#include "harness/series.hpp"
 
 namespace tidemark {
 namespace {
@@ -165,6 +165,13 @@ const std::vector<LaunchField>& launch_fields() {
 
 void read_text(const LaunchField& field, LaunchOptions& options, const std::string& text) {
   if (!text.empty()) field.read(options, field.list ? items_of(field.name, {text}) : Typed{text});
+}
+
+std::string report_name(const std::string& out, std::uint32_t number, std::uint32_t launches) {
+  if (launches == 1) return out;
+  const std::filesystem::path path(out);
+  const std::string extension = path.extension().string();
+  return fmt::format("{}-{}{}", out.substr(0, out.size() - extension.size()), number, extension);
 }
 
 }  // namespace tidemark

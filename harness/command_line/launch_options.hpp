@@ -71,4 +71,10 @@ const std::vector<LaunchField>& launch_fields();
 /// Reads what text() wrote.
 void read_text(const LaunchField& field, LaunchOptions& options, const std::string& text);
 
+/// Launches of one command.
+inline constexpr std::uint32_t kMostLaunches = 1000;
+
+/// "night-3.h5": the third of several of "night.h5"; a launch alone keeps the name.
+std::string report_name(const std::string& out, std::uint32_t number, std::uint32_t launches);
+
 }  // namespace tidemark

@@ -1,5 +1,5 @@
 // What a user may have meant by a mistyped name, or by a word of another tool.
-#include "harness/command_line/mistyped.hpp"
+#include "harness/command_line/option_values.hpp"
 
 #include <gtest/gtest.h>
 #include <array>

@@ -1,8 +1,10 @@
-// Reads the values of options. Each throws UsageError with the option and what it should be.
+// Reads the values of options, and knows what a mistyped word may have meant.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,5 +90,22 @@ std::string percent_of(double share);
 
 /// Throws where `name` is no fault of the virtual device, or the device is not chosen to be that.
 void check_fault(const std::string& name, DeviceChoice device);
+
+// Finds what the user may have meant: the names nearest to a mistyped one.
+
+/// Insertions, deletions, replacements and exchanges of neighbours that turn `pattern` into `name`;
+/// a `*` in the pattern stands for any text and a `?` for any character, both free.
+std::size_t edit_distance(std::string_view pattern, std::string_view name);
+
+/// "did you mean 'a', 'b'?": the nearest of `names`, at most `count` that are equally near. Empty
+/// when the nearest is further away than half the pattern's length.
+std::string did_you_mean(std::string_view pattern, std::span<const std::string_view> names,
+                         std::size_t count = 3);
+
+// Words that people bring along from other tools, and what to type here.
+
+/// "use --cases GLOB" for `--filter` of the verb run: what to type in the place of an option, or
+/// empty where no other tool is known to have it. `verb` is empty before the verb.
+std::string in_place_of(std::string_view verb, std::string_view option);
 
 }  // namespace tidemark

@@ -15,7 +15,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
-#include "harness/mpirun/mpirun.hpp"
+#include "harness/mpirun.hpp"
 
 namespace tidemark {
 

@@ -1,5 +1,5 @@
 // Tests of the child that asks NVML, with the built program and a stand-in NVML with one GPU.
-#include "harness/discovery/nvml_child.hpp"
+#include "harness/discovery/gpu_inventory.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "harness/base/clock.hpp"
-#include "harness/telemetry/telemetry.hpp"
+#include "harness/discovery/telemetry.hpp"
 #include "harness/testing/fake_nvml.hpp"
 
 namespace tidemark {

@@ -13,7 +13,7 @@
 
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/relay/start_watch.hpp"
+#include "harness/relay/job_processes.hpp"
 
 namespace tidemark {
 

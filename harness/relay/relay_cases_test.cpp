@@ -11,8 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/relay/relay_mover.hpp"
-#include "harness/relay/relay_transport.hpp"
+#include "harness/relay/relay.hpp"
 #include "kernels/device.hpp"
 #include "suite/case.hpp"
 

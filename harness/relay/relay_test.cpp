@@ -11,8 +11,7 @@
 #include <thread>
 
 #include "harness/base/clock.hpp"
-#include "harness/relay/relay_mover.hpp"
-#include "harness/relay/relay_transport.hpp"
+#include "harness/relay/relay.hpp"
 #include "kernels/error.hpp"
 
 namespace tidemark {

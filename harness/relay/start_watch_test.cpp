@@ -1,5 +1,5 @@
 // What is said of ranks that do not come to MPI_Init.
-#include "harness/relay/start_watch.hpp"
+#include "harness/relay/job_processes.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,11 @@ namespace tidemark {
 namespace {
 
 TEST(StartTrouble, names_the_ranks_that_are_stopped) {
-  EXPECT_EQ(start_trouble(300, {{.rank = 4, .process = 70}, {5, 71, true}, {7, 73, true}}, 4, 8),
+  EXPECT_EQ(start_trouble(300,
+                          {{.rank = 4, .process = 70},
+                           {.rank = 5, .process = 71, .stopped = true},
+                           {.rank = 7, .process = 73, .stopped = true}},
+                          4, 8),
             "MPI_Init has not returned for 300 s: of the ranks of this host, stopped: 5 (process "
             "71), 7 (process 73); continue them with kill -CONT, or start again");
 }

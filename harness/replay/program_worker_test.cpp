@@ -1,5 +1,5 @@
 // A program costs the process that runs it, and no other.
-#include "harness/replay/program_worker.hpp"
+#include "harness/replay/judged_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "harness/base/clock.hpp"
-#include "harness/relay/relay_mover.hpp"
-#include "harness/supervisor/phases.hpp"
+#include "harness/relay/relay.hpp"
+#include "harness/supervisor/launch_state.hpp"
 #include "reports/schema/verdict.hpp"
 
 namespace tidemark {

@@ -1,5 +1,5 @@
 // Gathers, assembles, writes, counts, and cleans up only what is safely in the report.
-#include "harness/supervisor/closing.hpp"
+#include "harness/supervisor/launch_state.hpp"
 
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -15,6 +15,8 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/given_report.hpp"
+#include "harness/supervisor/opening.hpp"
+#include "harness/supervisor/reporter_process.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/base/words.hpp"
 #include "reports/render/show.hpp"

@@ -1,5 +1,5 @@
 // Launches of the built program whose standard output or disk takes nothing.
-#include "harness/supervisor/closing.hpp"
+#include "harness/supervisor/launch_state.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

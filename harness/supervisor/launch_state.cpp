@@ -7,11 +7,174 @@
 #include <algorithm>
 
 #include "harness/base/clock.hpp"
-#include "harness/supervisor/phases.hpp"
-#include "harness/supervisor/records.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "reports/schema/verdict.hpp"
 
 namespace tidemark {
+
+// Outcome to record, field by field, and the words for a person.
+
+namespace {
+
+MiscompareRecord record_of(const Miscompare& wrong) {
+  return {.row = wrong.row,
+          .parameters = wrong.parameters,
+          .what = wrong.what,
+          .text = wrong.text,
+          .coordinate = wrong.coordinate,
+          .first_offset = wrong.first_offset,
+          .wrong_bytes = wrong.wrong_bytes,
+          .expected = wrong.expected,
+          .actual = wrong.actual};
+}
+
+MetricRecord record_of(const Metric& metric, const TelemetryAt& telemetry) {
+  MetricRecord record{.name = metric.name,
+                      .unit = metric.unit,
+                      .higher_is_better = metric.higher_is_better,
+                      .samples = {}};
+  for (std::size_t i = 0; i < metric.values.size(); ++i) {
+    const double at = i < metric.at_unix_s.size() ? metric.at_unix_s[i] : 0;
+    SampleRecord sample{.value = metric.values[i],
+                        .seconds = i < metric.seconds.size() ? metric.seconds[i] : 0,
+                        .telemetry = telemetry(at)};
+    sample.telemetry.at_unix_s = at;  // the sample's own moment, also where nothing was read
+    record.samples.push_back(sample);
+  }
+  return record;
+}
+
+/// What to do next about a verdict.
+std::string_view advice(Verdict verdict, DeviceKind device) {
+  if (verdict == Verdict::tool_error)
+    return "this says nothing about the GPU: repair the cause and run again";
+  // The kernel log and a GPU's health say nothing about it, and a deliberate fault was asked for.
+  if (device == DeviceKind::virtual_device)
+    return "no GPU ran this; without --fault it is a bug of tidemark: replay it and report it";
+  switch (verdict) {
+    case Verdict::fail:
+    case Verdict::flaky:
+      return "replay it; if it repeats on this GPU alone, take the GPU out of service";
+    case Verdict::hang:
+    case Verdict::crash:
+    case Verdict::sticky:
+      return "look for an Xid of this moment in the kernel log, then replay it";
+    case Verdict::gpu_lost:
+    case Verdict::unkillable:
+      return "drain the node and restart it";
+    default:
+      return "run it again when the cause is gone";
+  }
+}
+
+}  // namespace
+
+std::string replay_line(const RecordPlace& place, const Case& which, std::int64_t row) {
+  const bool together = which.scope == CaseScope::all_gpus && place.gpus > 1;
+  std::string line;
+  if (together && place.launched) {
+    line = fmt::format("mpirun -n {} {}", place.gpus,
+                       place.device == DeviceKind::virtual_device ? "--oversubscribe " : "");
+  }
+  line += fmt::format("tidemark run --cases {} --seed {:#x}", which.name, place.seed);
+  if (place.options.level != Level::quick)
+    line += fmt::format(" --level {}", name_of(place.options.level));
+  if (row >= 0) line += fmt::format(" --row {}", row);
+  if (const auto slow = place.options.slow.find(std::string(which.name));
+      slow != place.options.slow.end())
+    line += fmt::format(" --slow {}={}", which.name, percent_of(slow->second));
+  if (place.options.transport && which.product != ProductUse::none)
+    line += fmt::format(" --transport {}", name_of(place.options.transport));
+  if (place.options.product.has_shape() && which.product == ProductUse::sizes)
+    line += " " + shape_text(place.options.product.shape);
+  if (place.options.product.has_grid() && which.product != ProductUse::none)
+    line += " --grid " + grid_text(place.options.product.grid);
+  if (place.device == DeviceKind::virtual_device) {
+    line += " --device virtual";
+    if (!place.options.fault.empty()) line += " --fault " + place.options.fault;
+    if (together && !place.launched) line += fmt::format(" --gpus {}", place.gpus);
+  } else if (!together) {
+    line += " --gpus " + place.uuid;
+  } else if (!place.options.gpus.empty()) {
+    line += " --gpus " + place.options.gpus;  // others would share the GEMM otherwise
+  }
+  return line;
+}
+
+OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::uint32_t attempt,
+                             const Ending& ending, const TelemetryAt& telemetry) {
+  OutcomeRecord record;
+  record.gpu = place.gpu;
+  record.case_name = which.name;
+  record.attempt = attempt;
+  record.verdict = ending.verdict;
+  record.reason = ending.reason;
+  record.start_unix_s = ending.start_unix_s;
+  record.seconds = ending.seconds;
+  record.signal = ending.signal;
+  record.exit_code = ending.exit_code;
+  record.rows_planned = ending.rows_planned;
+  record.rows_run = ending.rows_run;
+  record.seed = case_seed(place.seed, which.name);
+  std::int64_t row = ending.row < 0 ? place.options.row : ending.row;
+  if (ending.outcome) {
+    const Outcome& outcome = *ending.outcome;
+    record.rows_planned = outcome.rows_planned;
+    record.rows_run = outcome.rows_run;
+    record.rows_failed = outcome.rows_failed;
+    record.sm_rows_run = outcome.sm_rows_run;
+    record.sm_rows_failed = outcome.sm_rows_failed;
+    record.sm_latency = outcome.sm_latency;
+    record.sm_rate = outcome.sm_rate;
+    record.cuda_error = outcome.cuda_error;
+    record.descriptors = outcome.descriptors;
+    record.notes = outcome.notes;
+    for (const Miscompare& wrong : outcome.miscompares) {
+      record.miscompares.push_back(record_of(wrong));
+    }
+    for (const Metric& metric : outcome.metrics) {
+      record.metrics.push_back(record_of(metric, telemetry));
+    }
+    // Ranks that waited for each other in one row may have fallen out of step in a row before it;
+    // that row alone would pass.
+    const bool out_of_step =
+        which.scope == CaseScope::all_gpus && place.gpus > 1 && ending.verdict != Verdict::fail;
+    if (!outcome.miscompares.empty() && !out_of_step && ending.row < 0)
+      row = outcome.miscompares.front().row;
+  }
+  record.replay = replay_line(place, which, row);
+  return record;
+}
+
+std::string trouble_text(const OutcomeRecord& record, const std::string& where, DeviceKind device,
+                         bool colour) {
+  // A pass is only spoken of when it follows another attempt; behind a failure it is flaky.
+  const bool passed = record.verdict == Verdict::pass || record.verdict == Verdict::flaky;
+  const bool red = record.verdict != Verdict::pass && !is_quiet(record.verdict);
+  std::string name(name_of(record.verdict));
+  if (red) {
+    for (char& letter : name) letter = letter >= 'a' ? static_cast<char>(letter - 32) : letter;
+  }
+  std::string text = fmt::format(" {}{}{} {:<28} {}", colour && red ? "\x1b[31m" : "", name,
+                                 colour && red ? "\x1b[0m" : "", record.case_name, where);
+  // A repetition is told in one line; what it found is in the report.
+  if (record.attempt > 1) {
+    return text + fmt::format("  {} in attempt {}", passed ? "passed" : "again", record.attempt);
+  }
+  if (record.rows_failed > 0) {
+    text += fmt::format("\n      {} of {} rows wrong", record.rows_failed, record.rows_run);
+  }
+  if (!record.reason.empty()) text += "\n      " + record.reason;
+  if (!record.miscompares.empty() &&
+      record.reason.find(record.miscompares.front().text) == std::string::npos) {
+    const MiscompareRecord& first = record.miscompares.front();
+    text += fmt::format("\n      first: row {}, {}: {}", first.row, first.what, first.text);
+  }
+  if (!red) return text;
+  return text + fmt::format("\n      next: {}\n      replay: {}", advice(record.verdict, device),
+                            record.replay);
+}
+
 namespace {
 
 RecordPlace place_of(const LaunchState& state, const LocalSlot& local) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "harness/base/clock.hpp"
-#include "harness/supervisor/phases.hpp"
+#include "harness/supervisor/launch_state.hpp"
 
 namespace tidemark {
 namespace {

@@ -1,5 +1,5 @@
 // The two phases of a launch: what each GPU does on its own, then what all do together.
-#include "harness/supervisor/phases.hpp"
+#include "harness/supervisor/launch_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // From what a worker said to what the journal keeps and a person reads.
-#include "harness/supervisor/records.hpp"
+#include "harness/supervisor/launch_state.hpp"
 
 #include <gtest/gtest.h>
 

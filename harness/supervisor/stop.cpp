@@ -1,7 +1,8 @@
-// Reads signals from a descriptor: no handler, so nothing runs in the middle of something else.
+// Reads signals from a descriptor: no handler, so nothing runs in the middle of something else. And
+// the meeting between two launches.
 #include "harness/supervisor/stop.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -66,6 +67,21 @@ const std::optional<StopReason>& StopWatch::check() {
 
 void StopWatch::stop(StopReason reason) {
   if (!reason_) reason_ = std::move(reason);
+}
+
+bool all_go_on(Mesh& mesh, StopWatch& stop) {
+  Patience patience{
+      .silence_s = 60, .total_s = 600, .meanwhile = [&stop] { return !stop.check(); }};
+  // A rank that was told to stop has a second before mpirun kills it.
+  if (stop.check()) patience = {.silence_s = 0.4, .total_s = 0.4};
+  const FirstWord first = mesh.first_word(stop.check() ? stop.check()->text : "", patience);
+  if (!first.text.empty()) stop.stop({.text = first.text, .signal = 0, .heard = true});
+  if (!first.silent.empty()) {
+    stop.stop({.text = fmt::format("rank {} was silent", fmt::join(first.silent, ", ")),
+               .signal = 0,
+               .heard = true});
+  }
+  return !stop.check();
 }
 
 }  // namespace tidemark

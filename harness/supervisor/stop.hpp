@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/base/child_process.hpp"
+#include "harness/relay/mesh.hpp"
 
 namespace tidemark {
 
@@ -49,5 +50,9 @@ class StopWatch {
   double limit_s_ = 0;
   std::optional<StopReason> reason_;
 };
+
+/// Meets all ranks between two launches. False on every rank when one was told to stop or is
+/// silent; `stop` then has the reason.
+bool all_go_on(Mesh& mesh, StopWatch& stop);
 
 }  // namespace tidemark

@@ -1,5 +1,5 @@
 // Sets up CLI11 and turns its errors into one line each.
-#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/verbs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
-#include "harness/command_line/mistyped.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/version.hpp"
 #include "suite/case.hpp"
 

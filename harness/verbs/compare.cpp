@@ -14,7 +14,6 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/given_report.hpp"
-#include "harness/command_line/mistyped.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/disk.hpp"

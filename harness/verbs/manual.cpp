@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "harness/version.hpp"
 
 namespace tidemark {

@@ -1,5 +1,5 @@
 // The man page and the bash completion, made of the same descriptions as the help.
-#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/verbs.hpp"
 
 #include <gtest/gtest.h>
 #include <cctype>

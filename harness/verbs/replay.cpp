@@ -17,7 +17,7 @@
 #include "harness/command_line/given_report.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/replay/judged_program.hpp"
-#include "harness/replay/rebuilt_row.hpp"
+#include "harness/replay/given_program.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/ops/program/program_json.hpp"

@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 
 #include "harness/base/errors.hpp"
+#include "harness/command_line/launch_options.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/launch.hpp"
-#include "harness/mpirun/mpirun.hpp"
+#include "harness/mpirun.hpp"
 #include "harness/plan.hpp"
-#include "harness/series.hpp"
 #include "harness/verbs/program_devices.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/policy/policy.hpp"

@@ -15,7 +15,7 @@
 
 #include "harness/base/clock.hpp"
 #include "harness/base/errors.hpp"
-#include "harness/selftest/injections.hpp"
+#include "harness/selftest.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/scratch_folder.hpp"

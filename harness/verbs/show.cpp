@@ -10,7 +10,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/given_report.hpp"
-#include "harness/replay/rebuilt_row.hpp"
+#include "harness/replay/given_program.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/launch.hpp"
-#include "harness/relay/relay_transport.hpp"
+#include "harness/relay/relay.hpp"
 #include "harness/worker/messages.hpp"
 #include "harness/worker/test_hook.hpp"
 #include "kernels/error.hpp"

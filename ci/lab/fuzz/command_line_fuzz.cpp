@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/base/errors.hpp"
-#include "harness/verbs/command_line.hpp"
+#include "harness/verbs/verbs.hpp"
 #include "reports/base/error.hpp"
 
 using namespace tidemark;

@@ -1,6 +1,6 @@
 // Tests of selftest itself: where an injection is left out its expectation is not met, so that none
 // is noticed whatever happens. That all are noticed is a test of the verb.
-#include "harness/selftest/injections.hpp"
+#include "harness/selftest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Clocks, power, heat, throttling, Xids and counters of errors of this rank's GPUs.
-#include "harness/telemetry/telemetry.hpp"
+#include "harness/discovery/telemetry.hpp"
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // The process that polls NVML for a supervisor, and the lines of its pipe.
-#include "harness/telemetry/telemetry.hpp"
+#include "harness/discovery/telemetry.hpp"
 
 #include <signal.h>
 #include <unistd.h>

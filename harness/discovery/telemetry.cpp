@@ -1,5 +1,5 @@
 // Clocks, power, heat, throttling, Xids and counters of errors of this rank's GPUs.
-#include "harness/telemetry/telemetry.hpp"
+#include "harness/discovery/telemetry.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -59,13 +59,13 @@ constexpr std::size_t kMostPoints = 36'000;  // of a GPU: half an hour
 constexpr int kPipeBytes = 1 << 20;          // of eight GPUs: more than a minute
 
 TelemetryPoint unknown_at(double at_unix_s) {
-  constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kNotRead = std::numeric_limits<float>::quiet_NaN();
   return {.at_unix_s = at_unix_s,
-          .sm_mhz = kUnknown,
-          .memory_mhz = kUnknown,
-          .power_w = kUnknown,
-          .temperature_c = kUnknown,
-          .utilisation = kUnknown,
+          .sm_mhz = kNotRead,
+          .memory_mhz = kNotRead,
+          .power_w = kNotRead,
+          .temperature_c = kNotRead,
+          .utilisation = kNotRead,
           .throttle_reasons = 0};
 }
 

@@ -1,9 +1,11 @@
-// Names of the reports of a series, and when all ranks go on.
-#include "harness/series.hpp"
+// Names of the reports of several launches, and when all ranks go on to the next.
+#include "harness/supervisor/stop.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
+
+#include "harness/command_line/launch_options.hpp"
 
 namespace tidemark {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/discovery/nvml.hpp"
-#include "harness/discovery/nvml_child.hpp"
+#include "harness/discovery/gpu_inventory.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark {
