@@ -73,7 +73,7 @@ bool is_answer(Verdict verdict) {
 }
 
 /// The attempts at one pair.
-struct Attempts {
+struct HeardAttempts {
   std::uint32_t started = 0;
   std::vector<const OutcomeRecord*> outcomes;
 
@@ -102,7 +102,7 @@ Resumed read_resumed(const LaunchOptions& options) {
         std::move(cases.outcomes.begin(), cases.outcomes.end(), std::back_inserter(said.outcomes));
       });
   check_same(options, before.launch);
-  std::map<Pair, Attempts> heard;
+  std::map<Pair, HeardAttempts> heard;
   for (const StartRecord& start : said.starts) {
     std::uint32_t& started = heard[{start.case_name, start.gpu}].started;
     started = std::max(started, start.attempt);
@@ -124,14 +124,14 @@ Resumed read_resumed(const LaunchOptions& options) {
     std::stable_sort(attempts.outcomes.begin(), attempts.outcomes.end(),
                      [](const auto* a, const auto* b) { return a->attempt < b->attempt; });
   for (const PlannedCase& planned : before.launch.cases) {
-    std::vector<const Attempts*> answers;
+    std::vector<const HeardAttempts*> answers;
     for (std::uint32_t gpu = 0; gpu < before.launch.gpus; ++gpu) {
       const auto found = heard.find({planned.name, gpu});
       if (found != heard.end() && found->second.have_answer()) answers.push_back(&found->second);
     }
     // What all GPUs do together, all do again.
     if (planned.scope == "all_gpus" && answers.size() < before.launch.gpus) answers.clear();
-    for (const Attempts* attempts : answers)
+    for (const HeardAttempts* attempts : answers)
       for (const OutcomeRecord* outcome : attempts->outcomes) made.outcomes.push_back(*outcome);
     for (std::uint32_t gpu = 0; gpu < before.launch.gpus; ++gpu) {
       const auto found = heard.find({planned.name, gpu});

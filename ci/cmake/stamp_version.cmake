@@ -12,12 +12,12 @@ endif()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT [[
 #include "harness/version.hpp"
 
-namespace tidemark::harness {
+namespace tidemark {
 
 BuildVersion build_version() {
   return {.description = "@DESCRIPTION@", .version = "@VERSION@", .git_hash = "@GIT_HASH@", .kernels_tree = "@kernels@", .suite_tree = "@suite@",
           .nvcc = "@NVCC@", .compiler = "@CXX@"};
 }
 
-}  // namespace tidemark::harness
+}  // namespace tidemark
 ]])

@@ -279,10 +279,10 @@ void Nvml::describe(NvmlDevice device, GpuRecord& record) const {
 
 std::vector<ErrorCounter> Nvml::error_counters(NvmlDevice device) const {
   std::vector<ErrorCounter> counters;
-  constexpr const char* kOfMemory = "nvmlDeviceGetTotalEccErrors";
-  counters.push_back({"corrected ECC errors", get<U64>(kOfMemory, device, kCorrected, kVolatile)});
+  constexpr const char* kEccErrors = "nvmlDeviceGetTotalEccErrors";
+  counters.push_back({"corrected ECC errors", get<U64>(kEccErrors, device, kCorrected, kVolatile)});
   counters.push_back(
-      {"uncorrected ECC errors", get<U64>(kOfMemory, device, kUncorrected, kVolatile)});
+      {"uncorrected ECC errors", get<U64>(kEccErrors, device, kUncorrected, kVolatile)});
   counters.push_back({"remapped rows", remapped_rows(device).remapped});
   counters.push_back({"PCIe replays", get<unsigned>("nvmlDeviceGetPcieReplayCounter", device)});
   const Links links = this->links(device);

@@ -131,11 +131,11 @@ AskedOfPredict understood(const TypedPredict& typed) {
   return asked;
 }
 
-std::string shape_text(const GemmShape& shape) {
+std::string size_text(const GemmShape& shape) {
   return fmt::format("{} x {} x {} (m x n x k), bf16", shape.m, shape.n, shape.k);
 }
 
-std::string grid_text(const Grid& grid) { return fmt::format("{} x {}", grid.rows, grid.cols); }
+std::string gpu_grid_text(const Grid& grid) { return fmt::format("{} x {}", grid.rows, grid.cols); }
 
 std::string teraflops(double flops) {
   return flops < 1e14 ? fmt::format("{:.3g}", flops * 1e-12) : fmt::format("{:.0f}", flops * 1e-12);
@@ -165,22 +165,22 @@ std::string text_of(const PredictedTime& time, const AskedOfPredict& asked) {
       "efficiency  {:.1f} %\n"
       "bottleneck  {}\n"
       "busy: product {}, link {}, network {}, fixed cost {}; waiting for panels {}\n{}",
-      shape_text(asked.shape), plural(time.ranks, "GPU"), plural(time.nodes, "node"),
-      grid_text(time.grid), milliseconds(time.seconds), teraflops(time.flops),
+      size_text(asked.shape), plural(time.ranks, "GPU"), plural(time.nodes, "node"),
+      gpu_grid_text(time.grid), milliseconds(time.seconds), teraflops(time.flops),
       time.efficiency * 100, name_of(time.bottleneck), milliseconds(time.product_s),
       milliseconds(time.link_s), milliseconds(time.network_s), milliseconds(time.fixed_s),
       milliseconds(time.wait_s), sources_of(asked));
 }
 
 std::string table_of(const std::vector<PredictedTime>& times, const AskedOfPredict& asked) {
-  std::string made = fmt::format("C = A B, {}, {} a node\n", shape_text(asked.shape),
+  std::string made = fmt::format("C = A B, {}, {} a node\n", size_text(asked.shape),
                                  plural(asked.gpus_per_node, "GPU"));
   made += fmt::format("{:>5}  {:>5}  {:>7}  {:>10}  {:>9}  {:>10}  {}\n", "GPUs", "nodes", "grid",
                       "ms", "TFLOP/s", "efficiency", "bottleneck");
   for (const PredictedTime& time : times) {
     made += fmt::format("{:>5}  {:>5}  {:>7}  {:>10.4g}  {:>9}  {:>8.1f} %  {}\n", time.ranks,
-                        time.nodes, grid_text(time.grid), time.seconds * 1e3, teraflops(time.flops),
-                        time.efficiency * 100, name_of(time.bottleneck));
+                        time.nodes, gpu_grid_text(time.grid), time.seconds * 1e3,
+                        teraflops(time.flops), time.efficiency * 100, name_of(time.bottleneck));
   }
   return made + sources_of(asked);
 }

@@ -332,7 +332,7 @@ std::vector<Op> stage_ring_rows(const RunContext& context) {
           const std::uint32_t blocks = stages + 2;
           const TensorMapSpec map =
               map_of(DataType::u32, {std::uint64_t{16} * blocks, 8 * ctas}, {16, 8}, swizzle);
-          rows.emplace_back(program_of({map, stages, blocks, consumers, ctas}));
+          rows.emplace_back(program_of(StageRing{map, stages, blocks, consumers, ctas}));
         }
   return rows;
 }

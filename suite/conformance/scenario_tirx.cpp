@@ -120,7 +120,7 @@ std::vector<Op> stage_ring_rows(const RunContext& context) {
         const std::uint32_t blocks = 2 * stages + 1;  // both parities, and one of them again
         const TensorMapSpec map = map_of(DataType::bf16, {std::uint64_t{64} * blocks, height},
                                          {64, height / ctas}, Swizzle::b128);
-        rows.emplace_back(program_of({map, stages, blocks, consumers, ctas}));
+        rows.emplace_back(program_of(StageRing{map, stages, blocks, consumers, ctas}));
       }
   return rows;
 }

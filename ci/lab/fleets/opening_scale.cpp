@@ -39,7 +39,7 @@ struct Passed {
 Link link_of_0(std::uint32_t ranks, Passed& passed) {
   Link link = std::move(local_links(1).front());
   link.ranks = ranks;
-  link.send = [&passed](std::uint32_t to, Tag tag, const Payload& bytes) {
+  link.send = [&passed](std::uint32_t to, Tag tag, const SharedBytes& bytes) {
     if (tag != Tag::spread || to != 1) return;
     const std::lock_guard lock(passed.mutex);
     passed.told = *bytes;
@@ -57,7 +57,7 @@ Link link_of_1(std::uint32_t ranks, Passed& passed) {
   Link link = std::move(local_links(1).front());
   link.rank = 1;
   link.ranks = ranks;
-  link.send = [&passed](std::uint32_t, Tag tag, const Payload& bytes) {
+  link.send = [&passed](std::uint32_t, Tag tag, const SharedBytes& bytes) {
     const std::lock_guard lock(passed.mutex);
     if (tag == Tag::collect) passed.view = *bytes;
   };
