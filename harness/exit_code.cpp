@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "reports/schema/verdict.hpp"
+#include "reports/store/report.hpp"
 
 namespace tidemark {
 namespace {
@@ -75,6 +76,32 @@ ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool comp
     codes.push_back(ExitCode::environment);
   }
   return worst(codes);
+}
+
+VerdictCounts counts_of(const Report& report) {
+  VerdictCounts counts{};
+  for (const ResultRow& result : report.results) {
+    ++counts.at(static_cast<std::size_t>(result.verdict));
+  }
+  return counts;
+}
+
+ExitCode exit_code(const Report& report, bool strict) {
+  return exit_code(counts_of(report), std::uint64_t{report.cases.size()} * report.launch.gpus,
+                   report.launch.complete, strict);
+}
+
+std::string_view word_of(ExitCode code) {
+  switch (code) {
+    case ExitCode::ok:
+      return "PASS";
+    case ExitCode::failed:
+      return "FAIL";
+    case ExitCode::environment:
+      return "NOTHING RUN";
+    default:
+      return "INCOMPLETE";
+  }
 }
 
 ExitCode worst(std::span<const ExitCode> codes) {

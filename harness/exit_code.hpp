@@ -11,6 +11,8 @@
 
 namespace tidemark {
 
+struct Report;
+
 enum class ExitCode : int {
   ok = 0,
   failed = 1,  // fail, flaky, hang, crash, sticky
@@ -37,8 +39,16 @@ std::string exit_code_priority();
 /// One count a verdict, in the order of the enum.
 using VerdictCounts = std::array<std::uint64_t, kVerdicts>;
 
+VerdictCounts counts_of(const Report& report);
+
 /// The code for a launch: planned must equal the sum of the counts, or it is incomplete.
 ExitCode exit_code(const VerdictCounts& counts, std::uint64_t planned, bool complete, bool strict);
+
+/// The same of what a report holds.
+ExitCode exit_code(const Report& report, bool strict);
+
+/// "PASS", "FAIL", "NOTHING RUN" or "INCOMPLETE": what a run ended with.
+std::string_view word_of(ExitCode code);
 
 /// The one that counts when several hold: the first of exit_code_priority().
 ExitCode worst(std::span<const ExitCode> codes);

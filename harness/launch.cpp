@@ -34,14 +34,6 @@ constexpr unsigned kLeaveSeconds = 20;
 /// A time limit may be shorter than any start.
 constexpr double kShortestStartSeconds = 20;
 
-std::string_view kind_of(const Case& which) {
-  return which.kind == CaseKind::conformance ? "conformance" : "benchmark";
-}
-
-std::string_view scope_of(const Case& which) {
-  return which.scope == CaseScope::one_gpu ? "one_gpu" : "all_gpus";
-}
-
 /// What is known of the devices before any was asked.
 RunContext expected_context(const LaunchOptions& options) {
   const bool is_virtual = options.device == DeviceChoice::virtual_device;
@@ -58,8 +50,8 @@ nlohmann::json plan_as_json(const LaunchOptions& options, const Plan& plan) {
         rows = which->rows(expected_context(options)).size();
       }
       cases.push_back({{"name", which->name},
-                       {"kind", kind_of(*which)},
-                       {"scope", scope_of(*which)},
+                       {"kind", name_of(which->kind)},
+                       {"scope", name_of(which->scope)},
                        {"rows", rows}});
     }
   }
@@ -81,7 +73,8 @@ void print_plan(const LaunchOptions& options, const Plan& plan) {
   std::string text;
   for (const auto* cases : {&plan.one_gpu, &plan.all_gpus}) {
     for (const Case* which : *cases) {
-      text += fmt::format("{:<40} {:<9} {}\n", which->name, scope_of(*which), kind_of(*which));
+      text += fmt::format("{:<40} {:<9} {}\n", which->name, name_of(which->scope),
+                          name_of(which->kind));
     }
   }
   const std::string times = options.launches == 1 ? "" : fmt::format(" x {}", options.launches);

@@ -12,6 +12,6 @@ ExitCode run_launch(const LaunchOptions& options);
 
 /// The worker side: reads its orders from a pipe, runs cases, streams records. Returns the exit
 /// status.
-int worker_main(int argc, char** argv);
+int worker_main();
 
 }  // namespace tidemark

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
@@ -52,12 +53,9 @@ bool is_of_ranks(std::string_view verb) {
 /// Whether no other rank of this Slurm step and host has this error: the name is free again when
 /// this process ends.
 bool is_first_of_host(const std::string& text) {
-  const auto variable = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return std::string(value == nullptr ? "" : value);
-  };
-  const std::string name = fmt::format("tidemark-{}.{}-{:x}", variable("SLURM_JOB_ID"),
-                                       variable("SLURM_STEP_ID"), std::hash<std::string>{}(text));
+  const std::string name =
+      fmt::format("tidemark-{}.{}-{:x}", tidemark::variable_of("SLURM_JOB_ID"),
+                  tidemark::variable_of("SLURM_STEP_ID"), std::hash<std::string>{}(text));
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   name.copy(address.sun_path + 1, sizeof address.sun_path - 1);  // behind a 0: without a file
   const int held = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -105,8 +103,8 @@ int main(int argc, char** argv) {
   ::signal(SIGCHLD, SIG_DFL);
   open_closed_descriptors();
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (first == "__worker") return tidemark::worker_main(argc, argv);
-  if (first == "__reporter") return tidemark::reporter_main(argc, argv);
+  if (first == "__worker") return tidemark::worker_main();
+  if (first == "__reporter") return tidemark::reporter_main();
   if (first == "__gpus") return tidemark::gpus_main();
   if (first == "__nvml") return tidemark::nvml_main(argc, argv);
   if (first == "__probe") return tidemark::probe_main(argc, argv);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,12 +18,14 @@
 
 #include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
 #include "harness/relay/job_processes.hpp"
 #include "harness/relay/mesh.hpp"
 #include "harness/supervisor/stop.hpp"
+#include "harness/version.hpp"
 #include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
 
@@ -231,23 +232,8 @@ LauncherEnd run_launcher(const std::vector<std::string>& words, const LauncherBo
 
 namespace {
 
-#ifdef TIDEMARK_WITH_MPI
-constexpr bool kWithMpi = true;
-#else
-constexpr bool kWithMpi = false;
-#endif
-
-std::string text_of(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? "" : text;
-}
-
 std::optional<std::uint32_t> number_in(const char* variable) {
-  const std::string text = text_of(variable);
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(number) : std::nullopt;
+  return whole_number<std::uint32_t>(variable_of(variable));
 }
 
 /// Slurm's own steps (batch, extern, interactive) have numbers from here on.
@@ -352,7 +338,7 @@ std::string find_on_path(const std::string& name, const std::string& path) {
 
 ExitCode run_mpirun(const std::vector<std::string>& arguments, std::uint32_t ranks,
                     bool oversubscribe) {
-  if (!kWithMpi)
+  if (!build_version().mpi)
     throw EnvironmentError(
         "--ranks needs MPI, and this tidemark was built without it: build it with "
         "-DTIDEMARK_MPI=ON, or leave --ranks out");
@@ -389,7 +375,7 @@ std::string start_failure(const LauncherEnd& end, std::uint32_t ranks, unsigned 
     why = "Open MPI refuses root; set OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
   if (says("session_dir"))
     why = fmt::format("Open MPI has no place for its folder; set TMPDIR ('{}') to a writable one",
-                      text_of("TMPDIR"));
+                      variable_of("TMPDIR"));
   return fmt::format("--ranks {}: no rank started: {}", ranks, why);
 }
 

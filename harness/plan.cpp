@@ -220,8 +220,8 @@ std::vector<PlannedCase> planned_cases(const Plan& plan) {
     for (const Case* which : *cases) {
       planned.push_back({
           .name = std::string(which->name),
-          .kind = which->kind == CaseKind::benchmark ? "benchmark" : "conformance",
-          .scope = which->scope == CaseScope::all_gpus ? "all_gpus" : "one_gpu",
+          .kind = std::string(name_of(which->kind)),
+          .scope = std::string(name_of(which->scope)),
           .claim = std::string(which->claim),
           .unit = std::string(which->unit),
           .higher_is_better = which->higher_is_better,

@@ -14,6 +14,8 @@ struct BuildVersion {
   std::string_view suite_tree;    // the same over suite/
   std::string_view nvcc;          // empty without CUDA
   std::string_view compiler;      // g++
+  std::string_view hdf5;
+  bool cuda = false, nccl = false, mpi = false;  // built in
 };
 
 BuildVersion build_version();

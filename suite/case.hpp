@@ -21,6 +21,14 @@ enum class CaseScope : std::uint8_t {
 };
 enum class Level : std::uint8_t { quick, nightly, soak };
 
+/// As lists and reports have them.
+constexpr std::string_view name_of(CaseKind kind) {
+  return kind == CaseKind::benchmark ? "benchmark" : "conformance";
+}
+constexpr std::string_view name_of(CaseScope scope) {
+  return scope == CaseScope::all_gpus ? "all_gpus" : "one_gpu";
+}
+
 /// How much of what the command line says of distributed products a case follows.
 enum class ProductUse : std::uint8_t {
   none,

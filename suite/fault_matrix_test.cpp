@@ -23,6 +23,17 @@
 namespace tidemark {
 namespace {
 
+/// Whether running `op` takes the steps of `kind`: those of its own and of every operation that it
+/// is made of. A fault of `kind` can then show in it.
+bool takes_steps_of(const Op& op, OpKind kind) {
+  if (kind == OpKind::program) return is_program(op);
+  if (static_cast<OpKind>(op.index()) == kind) return true;
+  if (const auto* peer = std::get_if<PeerTile>(&op))
+    return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);
+  return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
+         !std::holds_alternative<Stress>(op) && !std::holds_alternative<TileStore>(op);
+}
+
 // Without a transport, as here, the virtual device plays the other ranks.
 RunContext context_of(const Case& which) {
   return {.seed = case_seed(30, which.name), .ranks = which.fewest_gpus};

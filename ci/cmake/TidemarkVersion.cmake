@@ -7,6 +7,8 @@ add_custom_target(tidemark_version_stamp ALL
     -DSOURCE=${PROJECT_SOURCE_DIR} -DOUT=${tidemark_version_source} -DVERSION=${PROJECT_VERSION}
     "-DDESCRIPTION=${PROJECT_DESCRIPTION}"
     -DGIT_HASH=${TIDEMARK_GIT_HASH} -DNVCC=${CMAKE_CUDA_COMPILER_VERSION} -DCXX=${CMAKE_CXX_COMPILER_VERSION}
+    -DWITH_CUDA=$<IF:$<BOOL:${TIDEMARK_WITH_CUDA}>,true,false> -DWITH_NCCL=$<IF:$<BOOL:${TIDEMARK_WITH_NCCL}>,true,false>
+    -DWITH_MPI=$<IF:$<BOOL:${TIDEMARK_WITH_MPI}>,true,false> -DHDF5=${HDF5_VERSION}
     -P "${PROJECT_SOURCE_DIR}/ci/cmake/stamp_version.cmake"
   BYPRODUCTS "${tidemark_version_source}"
   COMMENT "Stamping version")

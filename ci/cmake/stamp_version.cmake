@@ -16,7 +16,8 @@ namespace tidemark {
 
 BuildVersion build_version() {
   return {.description = "@DESCRIPTION@", .version = "@VERSION@", .git_hash = "@GIT_HASH@", .kernels_tree = "@kernels@", .suite_tree = "@suite@",
-          .nvcc = "@NVCC@", .compiler = "@CXX@"};
+          .nvcc = "@NVCC@", .compiler = "@CXX@", .hdf5 = "@HDF5@",
+          .cuda = @WITH_CUDA@, .nccl = @WITH_NCCL@, .mpi = @WITH_MPI@};
 }
 
 }  // namespace tidemark

@@ -1,13 +1,10 @@
 // The moments at which one process leaves something for another, and random delays for tests.
 #include "harness/base/hand_over.hpp"
 
-#include <charconv>
 #include <chrono>
-#include <cstdlib>
-#include <string_view>
-#include <system_error>
 #include <thread>
 
+#include "harness/base/environment.hpp"
 #include "kernels/ops/payload.hpp"
 
 namespace tidemark {
@@ -16,12 +13,8 @@ HandOverDelays::HandOverDelays(std::uint64_t seed, std::uint32_t actor)
     : state_(splitmix64(splitmix64(seed) + actor)) {}
 
 HandOverDelays HandOverDelays::from_environment(std::uint32_t actor) {
-  const char* const text = std::getenv("TIDEMARK_TEST_DELAYS");
-  const std::string_view digits = text == nullptr ? "" : text;
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return {};
-  return HandOverDelays(seed, actor);
+  const auto seed = whole_number<std::uint64_t>(variable_of("TIDEMARK_TEST_DELAYS"));
+  return seed ? HandOverDelays(*seed, actor) : HandOverDelays();
 }
 
 void HandOverDelays::before(HandOver moment) {

@@ -10,11 +10,9 @@
 #include <sys/ioctl.h>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -23,6 +21,7 @@
 
 #include "harness/base/child_process.hpp"
 #include "harness/base/clock.hpp"
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "reports/base/words.hpp"
 
@@ -115,19 +114,13 @@ void Output::finish(const std::function<bool()>& go_on) {
 // Asks the environment and the terminal.
 
 bool colour_wanted(bool refused) {
-  const char* const variable = std::getenv("NO_COLOR");
-  const bool unwanted = refused || (variable != nullptr && *variable != '\0');
-  return !unwanted && isatty(STDOUT_FILENO) == 1;
+  return !refused && variable_of("NO_COLOR").empty() && isatty(STDOUT_FILENO) == 1;
 }
 
 std::uint32_t terminal_columns(std::uint32_t otherwise, int descriptor) {
   constexpr std::uint32_t kMost = 10'000;
-  const char* const variable = std::getenv("COLUMNS");
-  const std::string_view text = variable == nullptr ? "" : variable;
-  std::uint32_t columns = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-  if (error == std::errc() && end == text.data() + text.size() && columns > 0 && columns <= kMost)
-    return columns;
+  const std::uint32_t columns = whole_number<std::uint32_t>(variable_of("COLUMNS")).value_or(0);
+  if (columns > 0 && columns <= kMost) return columns;
   winsize size{};
   // Some terminals, over serial lines or in containers, say 0.
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;

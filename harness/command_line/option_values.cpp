@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "kernels/fault.hpp"
 
@@ -127,10 +128,8 @@ std::uint32_t count_of(std::string_view option, const std::string& text, std::ui
 
 double amount_of(std::string_view option, const std::string& text, std::string_view unit,
                  bool or_zero) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || !std::isfinite(value) || !(value > 0 || (or_zero && value == 0)))
+  const double value = whole_number<double>(text).value_or(-1);
+  if (!std::isfinite(value) || !(value > 0 || (or_zero && value == 0)))
     refuse(option, text, fmt::format("give {}, {}", unit, or_zero ? "0 or more" : "above 0"));
   return value;
 }

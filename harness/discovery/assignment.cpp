@@ -2,7 +2,6 @@
 #include "harness/discovery/assignment.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,10 +11,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/mpirun.hpp"
+#include "reports/base/words.hpp"
 
 namespace tidemark {
 
@@ -31,10 +32,6 @@ const std::string& host_of(const RankView& rank) {
   return rank.host.empty() ? rank.machine : rank.host;
 }
 
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
@@ -43,13 +40,6 @@ std::vector<std::string> split(const std::string& list) {
     parts.push_back(list.substr(begin, comma == std::string::npos ? comma : comma - begin));
   }
   return parts;
-}
-
-std::optional<std::size_t> number_of(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
 }
 
 /// Why a rank or a GPU cannot be used, and what to do about it.
@@ -77,13 +67,13 @@ Assignment assign_virtual(const std::vector<RankView>& ranks, const LaunchOption
   const std::string& gpus = options.gpus;
   std::size_t count = launched ? ranks.size() : 1;
   if (!gpus.empty()) {
-    const auto given = number_of(gpus);
+    const auto given = whole_number<std::size_t>(gpus);
     if (!given || *given < 1 || *given > kMostVirtual)
       throw UsageError(
           fmt::format("--gpus '{}': for the virtual device it is how many there are, 1 to {}", gpus,
                       kMostVirtual));
     const std::string differ = fmt::format("{} but --gpus {}: one rank drives one virtual device",
-                                           counted(ranks.size(), "rank"), *given);
+                                           plural(ranks.size(), "rank"), *given);
     if (launched && *given < ranks.size()) throw EnvironmentError(differ);
     if (launched && *given > ranks.size())
       throw UsageError(fmt::format("{}; start {} ranks", differ, *given));
@@ -105,7 +95,7 @@ Assignment assign_virtual(const std::vector<RankView>& ranks, const LaunchOption
 }
 
 bool names(const std::string& part, Place place, const GpuProperties& gpu) {
-  if (const auto index = number_of(part)) return *index == place;
+  if (const auto index = whole_number<std::size_t>(part)) return *index == place;
   if (part.empty()) return false;
   return gpu.uuid.rfind(part, 0) == 0 || gpu.uuid.rfind("GPU-" + part, 0) == 0;
 }
@@ -196,9 +186,9 @@ std::optional<Obstacle> obstacle_of(const RankView& view, Place place) {
         "each one its own (CUDA_VISIBLE_DEVICES)",
         rank, host_of(view)));
   throw EnvironmentError(
-      fmt::format("{} on host {} but {}{}: start at most {} there", counted(crowd, "rank"),
-                  host_of(view), counted(different.size(), "GPU"),
-                  gpus.empty() ? "" : " chosen by --gpus", counted(different.size(), "rank")));
+      fmt::format("{} on host {} but {}{}: start at most {} there", plural(crowd, "rank"),
+                  host_of(view), plural(different.size(), "GPU"),
+                  gpus.empty() ? "" : " chosen by --gpus", plural(different.size(), "rank")));
 }
 
 // The first GPU that no earlier rank took. UUIDs are compared over all machines: two machines with
@@ -286,7 +276,7 @@ void check_expected(const std::vector<RankView>& ranks, const LaunchOptions& opt
     if (found >= options.expect_gpus) continue;
     throw EnvironmentError(
         fmt::format("host {} has {}, --expect-gpus {}{}{}; run 'tidemark doctor' there",
-                    host_of(rank), counted(found, "usable GPU"), options.expect_gpus,
+                    host_of(rank), plural(found, "usable GPU"), options.expect_gpus,
                     assignment.left_out.empty() ? "" : ": ", fmt::join(assignment.left_out, "; ")));
   }
 }

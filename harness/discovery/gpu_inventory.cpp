@@ -18,8 +18,10 @@
 #include "harness/base/child_process.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/discovery/nvml.hpp"
+#include "harness/version.hpp"
 #include "kernels/error.hpp"
 #include "reports/base/process_state.hpp"
+#include "reports/journal/fields.hpp"
 
 namespace tidemark {
 namespace {
@@ -29,11 +31,15 @@ using Json = nlohmann::json;
 constexpr double kAnswerSeconds = 60;
 constexpr std::string_view kNcclMark = "nccl ";
 
-#ifdef TIDEMARK_WITH_CUDA
-constexpr bool kWithCuda = true;
-#else
-constexpr bool kWithCuda = false;
-#endif
+struct GpuDialect {};  // no enumerator is among the fields
+
+template <class Io>
+void fields(Io& io, Is<GpuProperties> auto& r) {
+  io("uuid", r.uuid), io("pci", r.pci), io("name", r.name);
+  io("compute_capability", r.compute_capability), io("sm_count", r.sm_count);
+  io("memory_bytes", r.memory_bytes);
+  io("driver_version", r.driver_version), io("runtime_version", r.runtime_version);
+}
 
 // NCCL's library is asked here, in the child, because it brings CUDA with it.
 std::string nccl_version() {
@@ -65,38 +71,16 @@ std::string nothing_visible() {
 }  // namespace
 
 std::string to_json(const std::vector<GpuProperties>& gpus) {
-  Json list = Json::array();
-  for (const GpuProperties& gpu : gpus) {
-    list.push_back({{"uuid", gpu.uuid},
-                    {"pci", gpu.pci},
-                    {"name", gpu.name},
-                    {"compute_capability", gpu.compute_capability},
-                    {"sm_count", gpu.sm_count},
-                    {"memory_bytes", gpu.memory_bytes},
-                    {"driver_version", gpu.driver_version},
-                    {"runtime_version", gpu.runtime_version}});
-  }
   // A name is what a driver says: bytes that are no UTF-8 must not stop the launch.
-  return list.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return FieldWriter<GpuDialect>::written(gpus).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 std::vector<GpuProperties> gpus_from_json(const std::string& text) {
   try {
     std::vector<GpuProperties> gpus;
-    const Json list = Json::parse(text);
-    if (!list.is_array()) throw Error("the list of GPUs is not a JSON array");
-    for (const Json& item : list) {
-      gpus.push_back({.uuid = item.at("uuid"),
-                      .pci = item.at("pci"),
-                      .name = item.at("name"),
-                      .compute_capability = item.at("compute_capability"),
-                      .sm_count = item.at("sm_count"),
-                      .memory_bytes = item.at("memory_bytes"),
-                      .driver_version = item.at("driver_version"),
-                      .runtime_version = item.at("runtime_version")});
-    }
+    FieldReader<GpuDialect>::read(FieldJson::parse(text), gpus);
     return gpus;
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     throw Error(fmt::format("the list of GPUs cannot be read: {}", error.what()));
   }
 }
@@ -143,7 +127,7 @@ GpuInventory with_nvml(GpuInventory inventory, std::vector<NvmlAnswer> answers) 
 
 GpuInventory take_inventory(const NvmlChild& nvml) {
   if (!nvidia_present()) return {};
-  if (!kWithCuda)
+  if (!build_version().cuda)
     return {.nvidia_present = true, .problem = "this tidemark was built without CUDA"};
   const GpuInventory inventory =
       inventory_of(ask_bounded({nvml.program, "__gpus"}, kAnswerSeconds));
@@ -165,12 +149,6 @@ int gpus_main() {
 // Describes this machine and its GPUs for the report.
 
 namespace {
-
-#ifdef TIDEMARK_HDF5_VERSION
-constexpr const char* kHdf5 = TIDEMARK_HDF5_VERSION;
-#else
-constexpr const char* kHdf5 = "";
-#endif
 
 std::uint32_t memory_gib() {
   const double pages = static_cast<double>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
@@ -214,7 +192,7 @@ NodeRecord describe_node(std::uint32_t rank, const std::string& mpi_version) {
   node.cpu = cpu_model();
   node.boot_id = boot_id();
   node.mpi = mpi_version;
-  node.hdf5 = kHdf5;
+  node.hdf5 = build_version().hdf5;
   utsname names{};
   if (uname(&names) == 0) {
     node.hostname = names.nodename;

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "harness/relay/mesh.hpp"
 #include "harness/version.hpp"
 #include "kernels/error.hpp"
+#include "reports/journal/fields.hpp"
 
 namespace tidemark {
 
@@ -32,7 +32,7 @@ namespace tidemark {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = FieldJson;
 
 constexpr double kLibrarySeconds = 10, kNvmlSeconds = 10, kRanksSeconds = 30;
 constexpr std::uint32_t kRanks = 2;
@@ -62,34 +62,23 @@ std::string why_silent(const ChildAnswer& answer, double seconds) {
                              : fmt::format("asking ended with status {}", answer.status);
 }
 
-Json json_of(const GpuState& state) {
-  return {{"record", to_line(Record(state.record))},
-          {"refused", state.refused},
-          {"processes", state.processes},
-          {"compute_mode", state.compute_mode},
-          {"ecc_pending", state.ecc_pending},
-          {"mig_pending", state.mig_pending},
-          {"remapped_rows_failed", state.remapped_rows_failed},
-          {"nvlinks", state.nvlinks},
-          {"default_app_sm_mhz", state.default_app_sm_mhz},
-          {"throttle_reasons", state.throttle_reasons},
-          {"peers", state.peers}};
+struct StateDialect {};  // no enumerator is among the fields
+
+template <class Io>
+void fields(Io& io, Is<GpuState> auto& r) {
+  io("refused", r.refused), io("processes", r.processes), io("compute_mode", r.compute_mode);
+  io("ecc_pending", r.ecc_pending), io("mig_pending", r.mig_pending);
+  io("remapped_rows_failed", r.remapped_rows_failed), io("nvlinks", r.nvlinks);
+  io("default_app_sm_mhz", r.default_app_sm_mhz), io("throttle_reasons", r.throttle_reasons);
+  io("peers", r.peers);
 }
 
-GpuState state_in(const Json& json) {
+GpuState state_in(const FieldJson& json) {
   const JournalText text = parse_journal(json.at("record"));
   if (text.records.size() != 1) throw Error("no record of a GPU");
-  return {.record = std::get<GpuRecord>(text.records.front()),
-          .refused = json.at("refused"),
-          .processes = json.at("processes"),
-          .compute_mode = json.at("compute_mode"),
-          .ecc_pending = json.at("ecc_pending"),
-          .mig_pending = json.at("mig_pending"),
-          .remapped_rows_failed = json.at("remapped_rows_failed"),
-          .nvlinks = json.at("nvlinks"),
-          .default_app_sm_mhz = json.at("default_app_sm_mhz"),
-          .throttle_reasons = json.at("throttle_reasons"),
-          .peers = json.at("peers")};
+  GpuState state{.record = std::get<GpuRecord>(text.records.front())};
+  FieldReader<StateDialect>::read(json.at("state"), state);
+  return state;
 }
 
 /// One line a GPU, at once: the next may be one that never answers.
@@ -103,7 +92,9 @@ int say_gpus(const char* library) {
     if (devices[i] == nullptr) continue;
     GpuState state = nvml->state(devices[i], devices);
     if (state.record.uuid.empty()) state.record.uuid = fmt::format("{}", i);  // to nvidia-smi -i
-    fmt::print("{}", dumped({{"index", i}, {"state", json_of(state)}}));
+    fmt::print("{}", dumped({{"index", i},
+                             {"record", to_line(Record(state.record))},
+                             {"state", FieldWriter<StateDialect>::written(state)}}));
     std::fflush(stdout);
   }
   return 0;
@@ -176,7 +167,7 @@ NvmlStates probe_gpus(const std::string& program, const std::string& library) {
         states.answered = true;
         states.gpus.resize(std::min(json.at("gpus").get<std::size_t>(), kMostGpus));
       } else {
-        states.gpus.at(json.at("index").get<std::size_t>()) = state_in(json.at("state"));
+        states.gpus.at(json.at("index").get<std::size_t>()) = state_in(json);
       }
     } catch (const std::exception&) {  // torn by the end of the child, or the driver's own words
       continue;
@@ -221,12 +212,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-#ifdef TIDEMARK_WITH_MPI
-constexpr bool kWithMpi = true;
-#else
-constexpr bool kWithMpi = false;
-#endif
-
 constexpr double kCudaSeconds = 60, kVersionSeconds = 10;
 
 /// statvfs and access: no file is made to try it.
@@ -269,7 +254,7 @@ void read_gpus(const NodePlace& place, NodeState& node) {
 }
 
 void read_mpi(const NodePlace& place, NodeState& node) {
-  node.built_with_mpi = kWithMpi;
+  node.built_with_mpi = build_version().mpi;
   node.is_rank = launcher_rank().has_value();
   node.mpirun = find_on_path("mpirun", place.path);
   if (node.mpirun.empty()) return;
@@ -277,7 +262,7 @@ void read_mpi(const NodePlace& place, NodeState& node) {
   const ChildAnswer version =
       run_bounded({node.mpirun, "--version"}, kVersionSeconds, {.settings = settings});
   node.mpirun_version = version.out.substr(0, version.out.find('\n'));
-  if (!kWithMpi || node.is_rank) return;
+  if (!node.built_with_mpi || node.is_rank) return;
   // mpirun must have the program by a name that is ours in its process, too.
   std::error_code error;
   const fs::path self = fs::canonical(place.program, error);
@@ -298,7 +283,7 @@ NodeState read_node(const NodePlace& place) {
   node.clock_source = clock_source(place.root);
   node.out = place.out;
   node.output = space_of(place.out);
-  node.hdf5 = describe_node(0, "").hdf5;
+  node.hdf5 = build_version().hdf5;
   return node;
 }
 

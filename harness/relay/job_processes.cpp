@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -19,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/exit_code.hpp"
@@ -26,14 +26,6 @@
 
 namespace tidemark {
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 /// The value of `name` in a block of NAME=value, each ended by a zero byte.
 std::optional<std::string_view> value_of(std::string_view block, std::string_view name) {
@@ -54,7 +46,7 @@ std::vector<int> all_processes() {
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
        entry.increment(error)) {
-    if (const auto process = number_in<int>(entry->path().filename().string()))
+    if (const auto process = whole_number<int>(entry->path().filename().string()))
       found.push_back(*process);
   }
   return found;
@@ -65,7 +57,7 @@ std::vector<JobProcess> job_processes() {
   for (const int process : all_processes()) {
     const std::string environment = process_file(process, "environ");
     const auto job = value_of(environment, "PMIX_NAMESPACE");
-    const auto rank = number_in<std::uint32_t>(value_of(environment, "PMIX_RANK").value_or(""));
+    const auto rank = whole_number<std::uint32_t>(value_of(environment, "PMIX_RANK").value_or(""));
     if (!job || !rank) continue;
     found.push_back({.job = std::string(*job),
                      .rank = *rank,
@@ -146,8 +138,7 @@ void remove_mpi_leftovers(const MpiPlaces& places) {
 namespace {
 
 std::uint32_t promised(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? 0 : static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
+  return whole_number<std::uint32_t>(variable_of(variable)).value_or(0);
 }
 
 void wait_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }

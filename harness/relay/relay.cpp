@@ -213,15 +213,6 @@ bool RelayMover::place(Box& box, const Piece& piece) {
   return true;
 }
 
-std::uint32_t RelayMover::shared_panels(std::uint32_t slot, std::uint32_t id,
-                                        std::uint32_t peer) const {
-  const auto& panels = boxes_.at(slot).panels;
-  const auto panel = panels.find(id);
-  if (panel == panels.end()) return 0;
-  const auto sequence = panel->second.sequence.find(peer);
-  return sequence == panel->second.sequence.end() ? 0 : sequence->second;
-}
-
 void RelayMover::mark(Box& box, const Panel& panel, std::size_t shard) {
   delays_.before(HandOver::arrive);
   auto* entry = std::launder(reinterpret_cast<SegmentShard*>(

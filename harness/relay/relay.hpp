@@ -38,10 +38,6 @@ class RelayMover {
   /// True when something moved.
   bool step();
 
-  /// How many panels with this id a local slot has posted together with `peer` in this epoch. Both
-  /// sides of a pair must count alike: a piece is only taken for the panel of the same number.
-  std::uint32_t shared_panels(std::uint32_t slot, std::uint32_t id, std::uint32_t peer) const;
-
  private:
   /// One shard on its way to one slot.
   struct Outgoing {

@@ -251,11 +251,6 @@ void put_difference(Page& page, const PreparedProgram& program, const DeviceRun&
       8);
 }
 
-std::string_view word_of(ExitCode code) {
-  if (code == ExitCode::ok) return "PASS";
-  return code == ExitCode::failed ? "FAIL" : "INCOMPLETE";
-}
-
 }  // namespace
 
 DeviceVerdict verdict_on(const PreparedProgram& program, const ProgramEnd& end) {

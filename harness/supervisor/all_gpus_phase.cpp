@@ -194,7 +194,7 @@ class Rounds {
   void start_workers() {
     // All ranks come here after the same meetings, so their epochs are equal.
     ++epoch_;
-    for (LocalSlot& local : state_.mine) local.slot.dismiss_worker();
+    for (LocalSlot& local : state_.mine) local.slot.stop_worker();
     const auto busy = [](const LocalSlot& local) { return local.slot.busy(); };
     while (std::any_of(state_.mine.begin(), state_.mine.end(), busy)) {
       step_slots();

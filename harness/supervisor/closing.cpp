@@ -103,27 +103,6 @@ Journals journals_of_all(LaunchState& state, const std::string& folder) {
           }};
 }
 
-VerdictCounts counts_of(const Report& report) {
-  VerdictCounts counts{};
-  for (const ResultRow& result : report.results) {
-    ++counts.at(static_cast<std::size_t>(result.verdict));
-  }
-  return counts;
-}
-
-std::string_view word_of(ExitCode code) {
-  switch (code) {
-    case ExitCode::ok:
-      return "PASS";
-    case ExitCode::failed:
-      return "FAIL";
-    case ExitCode::environment:
-      return "NOTHING RUN";
-    default:
-      return "INCOMPLETE";
-  }
-}
-
 std::string counted(const VerdictCounts& counts) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -265,8 +244,7 @@ Verdicts report_all(LaunchState& state, const Opening& opening) {
   try {
     result.report = std::make_shared<const Report>(assemble(journals_of_all(state, folder), how));
     const Report& report = *result.report;
-    result.verdict = exit_code(counts_of(report), report.cases.size() * report.launch.gpus,
-                               report.launch.complete, state.options.strict);
+    result.verdict = exit_code(report, state.options.strict);
     result.code = result.verdict;
     write(state, report, out);
     result.written = true;

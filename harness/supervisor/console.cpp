@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "harness/base/clock.hpp"
@@ -49,8 +48,7 @@ Console::Console(Mesh& mesh, std::uint64_t planned, bool quiet, Output& out)
       planned_(planned),
       quiet_(quiet),
       // mpirun gives its ranks a terminal of their own, whatever the user's output is.
-      colour_(!mesh.launched() && ::isatty(STDOUT_FILENO) == 1 &&
-              std::getenv("NO_COLOR") == nullptr),
+      colour_(colour_wanted(mesh.launched())),
       bar_(::isatty(STDERR_FILENO) == 1),
       began_s_(monotonic_s()),
       shown_s_(monotonic_s()),

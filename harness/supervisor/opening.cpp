@@ -18,6 +18,7 @@
 #include <set>
 
 #include "harness/base/clock.hpp"
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/launch_options.hpp"
@@ -107,9 +108,8 @@ std::string build_name() {
 /// All options that change results, name and value; not given: an empty value.
 Json asked_for(const LaunchOptions& options, const Resumed& resumed) {
   constexpr const char* kHookVariable = "TIDEMARK_TEST_HOOK";  // a report names that of rank 0
-  const char* const hook = std::getenv(kHookVariable);
-  Json asked = Json::array({{"the verb", options.bench ? "bench" : "run"},
-                            {kHookVariable, hook == nullptr ? "" : hook}});
+  Json asked = Json::array(
+      {{"the verb", options.bench ? "bench" : "run"}, {kHookVariable, variable_of(kHookVariable)}});
   for (const LaunchField& field : launch_fields())
     if (field.reach != OptionReach::process) asked.push_back({field.name, field.text(options)});
   asked.push_back({"--resume", options.resume.empty()

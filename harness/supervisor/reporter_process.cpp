@@ -1,12 +1,9 @@
 // Both ends of the reporter: who starts it, and the process itself.
 #include "harness/supervisor/reporter_process.hpp"
 
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "harness/launch.hpp"
@@ -72,18 +69,6 @@ namespace {
 constexpr unsigned kMostSeconds = 30;  // without a step, until this process is gone, too
 constexpr unsigned kSettledSeconds = 3;
 
-/// Everything on the pipe until rank 0 has closed it.
-std::string read_to_end(int fd) {
-  std::string text;
-  std::array<char, 4096> bytes{};
-  while (true) {
-    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(bytes.data(), static_cast<std::size_t>(got));
-  }
-}
-
 /// Makes the report, if there is none. Throws where it cannot.
 void make_report(const ReporterTask& task) {
   // Rank 0 may have been killed between the report and its "done".
@@ -103,9 +88,11 @@ void make_report(const ReporterTask& task) {
 
 }  // namespace
 
-int reporter_main(int /*argc*/, char** /*argv*/) {
+int reporter_main() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
-  const std::string heard = read_to_end(kReporterFd);
+  FileDescriptor pipe(kReporterFd);
+  std::string heard;
+  drain(pipe, heard);     // until rank 0 has closed it
   ::alarm(kMostSeconds);  // a dead file system is not waited for
   // Of several launches each says its task and that it is done; the last one counts.
   const std::size_t before = heard.empty() ? 0 : heard.rfind('\n', heard.size() - 2);

@@ -44,6 +44,6 @@ class ReporterProcess {
 };
 
 /// The reporter side: waits for rank 0 to say that the report is there, or to be gone without one.
-int reporter_main(int argc, char** argv);
+int reporter_main();
 
 }  // namespace tidemark

@@ -271,8 +271,6 @@ void Slot::give_up(Verdict verdict, std::string reason) {
   stop_worker();
 }
 
-void Slot::dismiss_worker() { stop_worker(); }
-
 void Slot::stop_worker() {
   if (!worker_ || killed_s_) return;
   worker_->signal_group(SIGKILL);  // workers ignore what is weaker

@@ -69,7 +69,7 @@ class Slot {
   /// Ends the attempt with this verdict as soon as its worker is gone.
   void give_up(Verdict verdict, std::string reason);
   /// Has the worker killed; busy() until it is gone.
-  void dismiss_worker();
+  void stop_worker();
 
   /// Something is still going on: an attempt, or the end of a worker.
   bool busy() const { return attempt_.has_value() || killed_s_.has_value(); }
@@ -103,7 +103,6 @@ class Slot {
   bool goes_on(const Outcome& outcome) const;
   void order_run();
   void conclude(Verdict verdict, std::string reason, ProcessEnd end = {});
-  void stop_worker();
   void move_stop_on();
   void check_deadlines();
   void worker_gone(ProcessEnd end);

@@ -1,7 +1,6 @@
 // tidemark doctor: what is missing or misconfigured on this node.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "harness/base/environment.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/command_line/option_values.hpp"
 #include "harness/doctor/node_checks.hpp"
@@ -69,9 +69,8 @@ std::string json_of(const std::vector<NodeCheck>& checks) {
 }
 
 ExitCode doctor(const TypedDoctor& typed) {
-  const char* const path = std::getenv("PATH");
   const std::vector<NodeCheck> checks = checks_of(read_node(
-      {.path = path == nullptr ? "" : path, .device = device_of(typed.device), .out = typed.out}));
+      {.path = variable_of("PATH"), .device = device_of(typed.device), .out = typed.out}));
   print_out(typed.json ? json_of(checks) : text_of(checks));
   return checks_with(checks, CheckStatus::fail) > 0 ? ExitCode::environment : ExitCode::ok;
 }

@@ -21,14 +21,6 @@ struct TypedList {
   bool json = false;
 };
 
-std::string_view kind_of(const Case& which) {
-  return which.kind == CaseKind::benchmark ? "benchmark" : "conformance";
-}
-
-std::string_view scope_of(const Case& which) {
-  return which.scope == CaseScope::all_gpus ? "all_gpus" : "one_gpu";
-}
-
 // Of a launch on one GPU; those of an all_gpus case depend on how many there are.
 std::size_t rows_at_quick(const Case& which) {
   return which.rows == nullptr ? 0 : which.rows(RunContext{.level = Level::quick}).size();
@@ -38,8 +30,8 @@ void print_json(const std::vector<const Case*>& cases) {
   nlohmann::json list = nlohmann::json::array();
   for (const Case* which : cases) {
     list.push_back({{"name", which->name},
-                    {"kind", kind_of(*which)},
-                    {"scope", scope_of(*which)},
+                    {"kind", name_of(which->kind)},
+                    {"scope", name_of(which->scope)},
                     {"fewest_gpus", which->fewest_gpus},
                     {"level", name_of(which->level)},
                     {"rows_at_quick", rows_at_quick(*which)},
@@ -58,7 +50,7 @@ void print_table(const std::vector<const Case*>& cases) {
   constexpr const char* kLine = "{:<{}}  {:<11}  {:<8}  {:<7}  {:>5}  {}\n";
   std::string table = fmt::format(kLine, "name", width, "kind", "scope", "level", "rows", "claim");
   for (const Case* which : cases) {
-    table += fmt::format(kLine, which->name, width, kind_of(*which), scope_of(*which),
+    table += fmt::format(kLine, which->name, width, name_of(which->kind), name_of(which->scope),
                          name_of(which->level), rows_at_quick(*which), which->claim);
   }
   print_out(table);

@@ -54,14 +54,6 @@ fs::path report_of(const fs::path& folder, const std::string& given) {
   return out;
 }
 
-ExitCode code_of(const Report& report) {
-  VerdictCounts counts{};
-  for (const ResultRow& result : report.results) ++counts[static_cast<std::size_t>(result.verdict)];
-  const std::uint64_t planned = std::uint64_t{report.cases.size()} * report.launch.gpus;
-  // Only a strict launch has an unexpected pass in its report.
-  return exit_code(counts, planned, report.launch.complete, true);
-}
-
 /// A launch that still runs makes its own report, and has outcomes yet to come.
 void refuse_live(const fs::path& folder) {
   const std::string journal = journal_in_use(folder.string());
@@ -108,7 +100,7 @@ ExitCode recover(const TypedRecover& typed) {
       report.launch.complete ? "complete"
                              : "incomplete: " + printable(report.launch.incomplete_reason),
       shell_word(out.string())));
-  return code_of(report);
+  return exit_code(report, true);  // only a strict launch has an unexpected pass in its report
 }
 
 }  // namespace

@@ -13,27 +13,6 @@
 namespace tidemark {
 namespace {
 
-#ifdef TIDEMARK_WITH_CUDA
-constexpr bool kCuda = true;
-#else
-constexpr bool kCuda = false;
-#endif
-#ifdef TIDEMARK_WITH_NCCL
-constexpr bool kNccl = true;
-#else
-constexpr bool kNccl = false;
-#endif
-#ifdef TIDEMARK_WITH_MPI
-constexpr bool kMpi = true;
-#else
-constexpr bool kMpi = false;
-#endif
-#ifdef TIDEMARK_HDF5_VERSION
-constexpr const char* kHdf5 = TIDEMARK_HDF5_VERSION;
-#else
-constexpr const char* kHdf5 = "";
-#endif
-
 void print_json(const BuildVersion& built) {
   const nlohmann::json json = {{"version", built.version},
                                {"git", built.git_hash},
@@ -41,10 +20,10 @@ void print_json(const BuildVersion& built) {
                                {"suite_tree", built.suite_tree},
                                {"compiler", built.compiler},
                                {"nvcc", built.nvcc},
-                               {"cuda", kCuda},
-                               {"nccl", kNccl},
-                               {"mpi", kMpi},
-                               {"hdf5", kHdf5}};
+                               {"cuda", built.cuda},
+                               {"nccl", built.nccl},
+                               {"mpi", built.mpi},
+                               {"hdf5", built.hdf5}};
   print_out(json.dump(2) + '\n');
 }
 
@@ -54,7 +33,8 @@ void print_text(const BuildVersion& built) {
       "tidemark    {}\ngit         {}\nkernels     {}\nsuite       {}\ncompiler    g++ {}\n"
       "nvcc        {}\nbuilt with  cuda {}, nccl {}, mpi {}, hdf5 {}\n",
       built.version, built.git_hash, built.kernels_tree, built.suite_tree, built.compiler,
-      built.nvcc.empty() ? "none" : built.nvcc, with(kCuda), with(kNccl), with(kMpi), kHdf5));
+      built.nvcc.empty() ? "none" : built.nvcc, with(built.cuda), with(built.nccl), with(built.mpi),
+      built.hdf5));
 }
 
 }  // namespace

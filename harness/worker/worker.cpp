@@ -352,7 +352,7 @@ int serve() {
 
 }  // namespace
 
-int worker_main(int /*argc*/, char** /*argv*/) {
+int worker_main() {
   // A crash is told by its signal; a core of a process with a GPU mapped would take minutes.
   const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &no_core);

@@ -172,11 +172,6 @@ constexpr std::uint32_t cluster_size(const MulticastLoad& multicast) {
   return multicast.cluster[0] * multicast.cluster[1] * multicast.cluster[2];
 }
 
-/// Whether the CTA of this rank is in the mask.
-constexpr bool is_masked(const MulticastLoad& multicast, std::uint32_t rank) {
-  return (multicast.mask >> rank & 1U) != 0;
-}
-
 /// Slice `index` of the box as a load of its own: the map that is encoded has the box of a slice.
 constexpr TileLoad slice_of(const MulticastLoad& multicast, std::uint32_t index) {
   TileLoad slice = multicast.load;
