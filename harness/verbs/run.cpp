@@ -12,7 +12,7 @@
 #include "harness/launch.hpp"
 #include "harness/mpirun.hpp"
 #include "harness/plan.hpp"
-#include "harness/verbs/program_devices.hpp"
+#include "harness/replay/judged_program.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/policy/policy.hpp"
 

@@ -19,7 +19,6 @@
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program.hpp"
 #include "kernels/virtual/program/program_run.hpp"
-#include "kernels/virtual/program/program_wgmma.hpp"
 #include "kernels/virtual/stress.hpp"
 
 namespace tidemark {

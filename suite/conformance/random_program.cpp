@@ -1,6 +1,5 @@
 // Composes a program move by move. What each move may touch is kept in State, so that nothing is
 // ever drawn that documents leave open.
-#include "suite/conformance/random_program.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Programs that are drawn: sound, predictable, different, and of every verb that they are meant to
 // have.
-#include "suite/conformance/random_program.hpp"
+#include "suite/conformance/tile.hpp"
 
 #include <gtest/gtest.h>
 

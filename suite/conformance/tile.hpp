@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/ops/barriers.hpp"
+#include "kernels/ops/program/program.hpp"
 #include "kernels/ops/tile_consume.hpp"
 #include "kernels/ops/tile_load.hpp"
 #include "kernels/ops/tile_store.hpp"
@@ -185,5 +186,13 @@ ExpectTx announce(const TileLoad& load, std::uint32_t announced);
 
 /// The same with all its bytes announced.
 ExpectTx announce_exactly(const TileLoad& load);
+
+// Drawn programs: copies, stores, barriers and accesses by threads that meet in any order that the
+// documents define.
+
+/// A program of 1 to 4 CTAs that the oracle can predict; a function of `seed` alone. It loads boxes
+/// of one tensor, stores boxes of another one, and changes its window by threads in between; phases
+/// overlap, barriers are given up and initialized again, CTAs multicast and arrive for each other.
+Program random_program(std::uint64_t seed);
 
 }  // namespace tidemark

@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cuda/program/program_async.cuh"
 #include "kernels/cuda/program/program_copies.cuh"
 #include "kernels/cuda/program/program_wgmma.cuh"
 #include "kernels/cuda/tile_window.cuh"

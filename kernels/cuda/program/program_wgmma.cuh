@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/program/program_async.cuh"
+#include "kernels/cuda/program/program_copies.cuh"
 #include "kernels/cuda/ptx/wgmma.cuh"
 
 namespace tidemark {

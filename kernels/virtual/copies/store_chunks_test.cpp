@@ -1,5 +1,5 @@
 // The chunks of a store, and what a reduction makes of them.
-#include "kernels/virtual/copies/store_chunks.hpp"
+#include "kernels/virtual/copies/store_engine.hpp"
 
 #include <gtest/gtest.h>
 #include <array>

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
-#include "kernels/virtual/copies/store_chunks.hpp"
 
 namespace tidemark {
 namespace {

@@ -14,7 +14,6 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
-#include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 #include "kernels/virtual/virtual_device.hpp"

@@ -1,6 +1,6 @@
 // Products that run while their panels arrive, over a transport that brings each shard when the
 // test has it so.
-#include "kernels/virtual/gemm/gemm_arrivals.hpp"
+#include "kernels/virtual/gemm/gemm_panels.hpp"
 
 #include <gtest/gtest.h>
 

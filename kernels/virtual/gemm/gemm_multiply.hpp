@@ -8,7 +8,6 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/payload.hpp"
-#include "kernels/virtual/gemm/gemm_arrivals.hpp"
 #include "kernels/virtual/gemm/gemm_panels.hpp"
 
 namespace tidemark {

@@ -14,7 +14,6 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_run.hpp"
-#include "kernels/virtual/program/program_wgmma.hpp"
 
 namespace tidemark {
 namespace {

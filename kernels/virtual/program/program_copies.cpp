@@ -6,7 +6,7 @@
 #include "kernels/virtual/copies/faults/program_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_load_faults.hpp"
 #include "kernels/virtual/copies/faults/tile_store_faults.hpp"
-#include "kernels/virtual/copies/store_chunks.hpp"
+#include "kernels/virtual/copies/store_engine.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_run.hpp"

@@ -1,6 +1,6 @@
 // wgmma of a program: elements found in shared memory by a matrix descriptor, read in their format,
 // multiplied and summed exactly; and the faults that change a step of that.
-#include "kernels/virtual/program/program_wgmma.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // wgmma of programs: where a descriptor finds elements, held against the layouts that the PTX ISA
 // prints, what their bits mean, and products worked out by loops; and its faults.
-#include "kernels/virtual/program/program_wgmma.hpp"
+#include "kernels/virtual/program/program_run.hpp"
 
 #include <gtest/gtest.h>
 #include <algorithm>
