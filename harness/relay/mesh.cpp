@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -21,30 +20,14 @@ namespace {
 
 constexpr double kBeatEvery = 2;  // seconds between signs of life
 
-template <typename Number>
-void put(std::string& bytes, Number number) {
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-/// Takes a number off the front. Zero when there are too few bytes.
-template <typename Number>
-Number get(std::string_view& bytes) {
-  Number number{};
-  if (bytes.size() < sizeof number) return number;
-  std::memcpy(&number, bytes.data(), sizeof number);
-  bytes.remove_prefix(sizeof number);
-  return number;
-}
-
-/// Lengths in front of bytes, so that a part may hold anything. Ranks of one launch run the same
-/// build, so numbers travel as they lie in memory.
+/// Lengths in front of bytes, so that a part may hold anything.
 std::string packed(const Gathered& all) {
   std::string bytes;
-  put(bytes, static_cast<std::uint32_t>(all.silent.size()));
-  for (const std::uint32_t rank : all.silent) put(bytes, rank);
-  put(bytes, static_cast<std::uint32_t>(all.parts.size()));
+  put_number(bytes, static_cast<std::uint32_t>(all.silent.size()));
+  for (const std::uint32_t rank : all.silent) put_number(bytes, rank);
+  put_number(bytes, static_cast<std::uint32_t>(all.parts.size()));
   for (const std::string& part : all.parts) {
-    put(bytes, static_cast<std::uint64_t>(part.size()));
+    put_number(bytes, static_cast<std::uint64_t>(part.size()));
     bytes += part;
   }
   return bytes;
@@ -52,11 +35,11 @@ std::string packed(const Gathered& all) {
 
 Gathered unpacked(std::string_view bytes) {
   Gathered all;
-  for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
-    all.silent.push_back(get<std::uint32_t>(bytes));
+  for (auto left = take_number<std::uint32_t>(bytes); left > 0; --left) {
+    all.silent.push_back(take_number<std::uint32_t>(bytes));
   }
-  for (auto left = get<std::uint32_t>(bytes); left > 0; --left) {
-    const auto size = std::min<std::uint64_t>(get<std::uint64_t>(bytes), bytes.size());
+  for (auto left = take_number<std::uint32_t>(bytes); left > 0; --left) {
+    const auto size = std::min<std::uint64_t>(take_number<std::uint64_t>(bytes), bytes.size());
     all.parts.emplace_back(bytes.substr(0, size));
     bytes.remove_prefix(size);
   }
@@ -129,7 +112,7 @@ void Mesh::sort_in(Message message) {
     return;
   }
   std::string_view bytes = message.bytes;
-  const auto meeting = get<std::uint64_t>(bytes);
+  const auto meeting = take_number<std::uint64_t>(bytes);
   if (meeting < meeting_) return;  // of a meeting that was given up
   if (message.tag == Tag::collect) {
     collected_[meeting][message.from] = bytes;
@@ -219,7 +202,7 @@ Gathered Mesh::gather(std::string mine, const Patience& patience) {
     all = collect(std::move(mine), patience);
   } else {
     std::string bytes;
-    put(bytes, meeting_);
+    put_number(bytes, meeting_);
     send(0, Tag::collect, bytes + mine);
   }
   collected_.erase(meeting_);
@@ -256,7 +239,7 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
   std::optional<std::string> heard;
   if (link_.rank == 0) {
     std::string bytes;
-    put(bytes, meeting_);
+    put_number(bytes, meeting_);
     send_to_others(Tag::spread, bytes + mine);
     heard = std::move(mine);
   } else if (wait_for([&] { return spread_.count(meeting_) != 0; }, {0}, patience)) {
@@ -272,7 +255,7 @@ std::optional<std::string> Mesh::broadcast(std::string mine, const Patience& pat
 
 std::optional<std::string> Mesh::ask(std::uint32_t rank, const Patience& patience) {
   std::string question;
-  put(question, meeting_);
+  put_number(question, meeting_);
   send(rank, Tag::ask, question);
   std::optional<Message> answer;
   const auto is_it = [&] { return answer->from == rank && answer->bytes.starts_with(question); };

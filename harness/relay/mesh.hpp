@@ -4,15 +4,35 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidemark {
+
+// What messages are made of. Ranks of one launch run the same build, so numbers travel as they lie
+// in memory.
+
+template <typename Number>
+void put_number(std::string& bytes, Number number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+/// Takes a number off the front. Zero when there are too few bytes.
+template <typename Number>
+Number take_number(std::string_view& bytes) {
+  Number number{};
+  if (bytes.size() < sizeof number) return number;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  bytes.remove_prefix(sizeof number);
+  return number;
+}
 
 // What carries messages between supervisors: MPI, or the memory of one process.
 

@@ -18,6 +18,7 @@ constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;  // keeps the loop
 constexpr std::uint64_t kMostUnsent = std::uint64_t{8} << 20;  // in the mesh, per rank
 constexpr std::uint64_t kMostPanel = std::uint64_t{1} << 40;   // bytes of a believable panel
 constexpr std::uint32_t kMostShards = std::uint32_t{1} << 20;
+constexpr std::size_t kPieceHead = 6 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
 const SegmentShard& shard_at(const std::byte* table, std::size_t index) {
   return *std::launder(reinterpret_cast<const SegmentShard*>(table + index * sizeof(SegmentShard)));
@@ -223,25 +224,21 @@ void RelayMover::mark(Box& box, const Panel& panel, std::size_t shard) {
 
 std::string RelayMover::packed(const Piece& piece) {
   std::string bytes;
-  bytes.reserve(32 + piece.bytes.size());
+  bytes.reserve(kPieceHead + piece.bytes.size());
   for (const std::uint32_t number :
-       {piece.epoch, piece.id, piece.from, piece.to, piece.sequence, piece.shard}) {
-    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-  }
-  bytes.append(reinterpret_cast<const char*>(&piece.offset), sizeof piece.offset);
+       {piece.epoch, piece.id, piece.from, piece.to, piece.sequence, piece.shard})
+    put_number(bytes, number);
+  put_number(bytes, piece.offset);
   return bytes + piece.bytes;
 }
 
-bool RelayMover::unpacked(const std::string& bytes, Piece& piece) {
-  if (bytes.size() < 32) return false;
-  const char* from = bytes.data();
+bool RelayMover::unpacked(std::string_view bytes, Piece& piece) {
+  if (bytes.size() < kPieceHead) return false;
   for (std::uint32_t* number :
-       {&piece.epoch, &piece.id, &piece.from, &piece.to, &piece.sequence, &piece.shard}) {
-    std::memcpy(number, from, sizeof *number);
-    from += sizeof *number;
-  }
-  std::memcpy(&piece.offset, from, sizeof piece.offset);
-  piece.bytes = bytes.substr(32);
+       {&piece.epoch, &piece.id, &piece.from, &piece.to, &piece.sequence, &piece.shard})
+    *number = take_number<std::uint32_t>(bytes);
+  piece.offset = take_number<std::uint64_t>(bytes);
+  piece.bytes = bytes;
   return true;
 }
 

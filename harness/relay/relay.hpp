@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/hand_over.hpp"
@@ -77,7 +78,7 @@ class RelayMover {
   bool place(Box& box, const Piece& piece);
   void mark(Box& box, const Panel& panel, std::size_t shard);
   static std::string packed(const Piece& piece);
-  static bool unpacked(const std::string& bytes, Piece& piece);
+  static bool unpacked(std::string_view bytes, Piece& piece);
 
   Mesh& mesh_;
   std::vector<std::uint32_t> rank_of_slot_;

@@ -9,6 +9,12 @@
 namespace tidemark {
 namespace {
 
+Gemm product_of(const GemmShape& shape, GemmInputs inputs, GemmOutput output,
+                const RunContext& context) {
+  return distributed_gemm(
+      {.m = shape.m, .n = shape.n, .k = shape.k, .inputs = inputs, .output = output}, context);
+}
+
 struct Shape {
   std::uint64_t m, n, k;
   GemmOutput output;
@@ -27,12 +33,8 @@ constexpr Shape kIntegerCuda[] = {{2048, 2056, 2040, GemmOutput::f32},
 std::vector<Op> integer_rows(const RunContext& context) {
   std::vector<Op> rows;
   const auto add = [&](const Shape& shape) {
-    rows.emplace_back(distributed_gemm({.m = shape.m,
-                                        .n = shape.n,
-                                        .k = shape.k,
-                                        .inputs = GemmInputs::small_integers,
-                                        .output = shape.output},
-                                       context));
+    rows.emplace_back(
+        product_of({shape.m, shape.n, shape.k}, GemmInputs::small_integers, shape.output, context));
   };
   for (const Shape& shape : kIntegerSmall) add(shape);
   if (context.device == DeviceKind::cuda)
@@ -64,12 +66,7 @@ std::vector<Op> normal_rows(const RunContext& context) {
   std::vector<Op> rows;
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
     const auto add = [&](const GemmShape& shape) {
-      rows.emplace_back(distributed_gemm({.m = shape.m,
-                                          .n = shape.n,
-                                          .k = shape.k,
-                                          .inputs = GemmInputs::normal,
-                                          .output = output},
-                                         context));
+      rows.emplace_back(product_of(shape, GemmInputs::normal, output, context));
     };
     for (const GemmShape& shape : kNormalSmall) add(shape);
     if (context.device == DeviceKind::cuda)
@@ -103,9 +100,7 @@ std::vector<Op> routes_rows(const RunContext& context) {
   for (std::size_t i = 0; i < routes; ++i) {
     if (!context.routes.empty()) by_one_route.routes = {context.routes[i]};
     const auto add = [&](const GemmShape& shape, GemmInputs inputs, GemmOutput output) {
-      rows.emplace_back(distributed_gemm(
-          {.m = shape.m, .n = shape.n, .k = shape.k, .inputs = inputs, .output = output},
-          by_one_route));
+      rows.emplace_back(product_of(shape, inputs, output, by_one_route));
     };
     for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
       for (const GemmShape& shape : kRoutesSmall) add(shape, GemmInputs::normal, output);
@@ -143,12 +138,7 @@ std::vector<Op> shapes_rows(const RunContext& context) {
   std::vector<Op> rows;
   for (const GemmOutput output : {GemmOutput::f32, GemmOutput::bf16}) {
     const auto add = [&](const GemmShape& shape) {
-      rows.emplace_back(distributed_gemm({.m = shape.m,
-                                          .n = shape.n,
-                                          .k = shape.k,
-                                          .inputs = GemmInputs::small_integers,
-                                          .output = output},
-                                         context));
+      rows.emplace_back(product_of(shape, GemmInputs::small_integers, output, context));
     };
     for (const GemmShape& shape : kShapesSmall) add(shape);
     add({fewer, fewer, 8});
