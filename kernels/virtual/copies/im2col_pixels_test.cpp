@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kernels/ops/tile_store.hpp"
-#include "kernels/virtual/copies/faults/map_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/map_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark {

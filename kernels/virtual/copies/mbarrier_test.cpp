@@ -1,5 +1,5 @@
 // The barrier's state model: phases, arrivals and bytes announced and credited.
-#include "kernels/virtual/copies/mbarrier.hpp"
+#include "kernels/virtual/copies/bulk_engine.hpp"
 
 #include <gtest/gtest.h>
 

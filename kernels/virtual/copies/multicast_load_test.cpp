@@ -8,7 +8,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark {

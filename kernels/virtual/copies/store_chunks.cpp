@@ -8,11 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "kernels/virtual/copies/faults/map_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/map_faults.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 
 namespace tidemark {
 

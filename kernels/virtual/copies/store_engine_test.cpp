@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 
 namespace tidemark {
 namespace {

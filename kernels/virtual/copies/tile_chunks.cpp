@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/virtual/copies/faults/map_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/map_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 namespace tidemark {
 

@@ -7,8 +7,8 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/tensor_map.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 
 namespace tidemark {
 

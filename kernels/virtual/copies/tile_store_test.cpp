@@ -9,7 +9,7 @@
 
 #include "kernels/error.hpp"
 #include "kernels/ops/program/checks.hpp"
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark {

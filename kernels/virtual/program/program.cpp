@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/faults/program_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "kernels/error.hpp"
-#include "kernels/virtual/copies/faults/program_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 namespace tidemark {
 

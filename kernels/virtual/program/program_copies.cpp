@@ -3,12 +3,12 @@
 #include <array>
 #include <cstring>
 
-#include "kernels/virtual/copies/faults/program_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 #include "kernels/virtual/copies/tile_chunks.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark {

@@ -5,8 +5,8 @@
 
 #include "kernels/ops/reduction.hpp"
 #include "kernels/ops/tensor_map.hpp"
-#include "kernels/virtual/copies/faults/program_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
 
 namespace tidemark {

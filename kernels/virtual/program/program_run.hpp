@@ -17,7 +17,6 @@
 #include "kernels/fault.hpp"
 #include "kernels/ops/program/wgmma.hpp"
 #include "kernels/virtual/copies/bulk_engine.hpp"
-#include "kernels/virtual/copies/mbarrier.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 
 namespace tidemark {

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/virtual/copies/faults/program_faults.hpp"
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
 #include "kernels/virtual/copies/store_engine.hpp"
 #include "kernels/virtual/copies/tile_memory.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 #include "kernels/virtual/program/program_run.hpp"
 
 namespace tidemark {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "kernels/ops/tile_store.hpp"
-#include "kernels/virtual/copies/faults/program_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark {

@@ -1,5 +1,5 @@
 // What each fault of a tile load and of a multicast load is called and does.
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // Every fault of a tile load must show in some program, and none where its step does not occur.
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Every fault of a program must change what some program leaves, and none where its step does not
 // occur.
-#include "kernels/virtual/copies/faults/program_faults.hpp"
+#include "kernels/virtual/copies/program_faults.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "kernels/ops/program/checks.hpp"
 #include "kernels/ops/tile_store.hpp"
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/program/program.hpp"
 
 namespace tidemark {

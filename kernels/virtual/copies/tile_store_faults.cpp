@@ -1,5 +1,5 @@
 // What each fault of a tile store is called and does.
-#include "kernels/virtual/copies/faults/tile_store_faults.hpp"
+#include "kernels/virtual/copies/tile_store_faults.hpp"
 
 #include <array>
 

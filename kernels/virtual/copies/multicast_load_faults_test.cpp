@@ -1,5 +1,5 @@
 // Every fault of a multicast must be seen on some row, and none where its step does not occur.
-#include "kernels/virtual/copies/faults/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_load_faults.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What each fault of a copy by an im2col map or an interleaved one does.
-#include "kernels/virtual/copies/faults/map_faults.hpp"
+#include "kernels/virtual/copies/map_faults.hpp"
 
 #include <array>
 
