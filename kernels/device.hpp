@@ -60,8 +60,8 @@ struct RunResult {
   /// Programs: the regions, one behind the other. PeerTile: this rank's own allocation. Gemm: the
   /// guards before and behind C, then the padding of its rows.
   std::vector<std::uint8_t> surroundings;
-  /// CUtensorMap as encoded; zeros where there is none.
-  std::array<std::uint8_t, 128> descriptor{};
+  /// CUtensorMap as encoded: of a program its maps in their order, of an Encode the one.
+  std::vector<std::array<std::uint8_t, 128>> maps;
   /// Programs and PeerTile: the trace of step s in CTA c stands at s * ctas_of(program) + c.
   std::vector<std::uint64_t> trace;
   /// Gemm over a transport that votes or is measured: told_digests() of every rank, one behind the

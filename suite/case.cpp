@@ -160,6 +160,30 @@ std::string line_of(const Stress& stress) {
   return json.dump();
 }
 
+std::string line_of(const Encode& encode) {
+  const TensorMapSpec& map = encode.map;
+  const Json json{{"op", "encode"},
+                  {"change", encode.change},
+                  {"im2col", map.im2col},
+                  {"type", static_cast<int>(map.type)},
+                  {"rank", map.rank},
+                  {"address", encode.address + map.base_offset},
+                  {"extent", map.extent},
+                  {"stride", map.stride},
+                  {"box", map.box},
+                  {"element_stride", map.element_stride},
+                  {"interleave", static_cast<int>(map.interleave)},
+                  {"swizzle", static_cast<int>(map.swizzle)},
+                  {"l2_promotion", static_cast<int>(map.l2_promotion)},
+                  {"fill", static_cast<int>(map.fill)},
+                  {"lower_corner", map.lower_corner},
+                  {"upper_corner", map.upper_corner},
+                  {"replacement", encode.replacement},
+                  {"map_offset", encode.map_offset},
+                  {"no_strides", encode.no_strides}};
+  return json.dump();
+}
+
 }  // namespace
 
 std::string parameters_of(const Op& op) {

@@ -13,6 +13,7 @@
 #include "suite/gemm/gemm_metrics.hpp"
 #include "suite/gemm/verify.hpp"
 #include "suite/oracle/compare.hpp"
+#include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/expect_tx.hpp"
 #include "suite/oracle/peer_tile.hpp"
 #include "suite/oracle/program.hpp"
@@ -30,12 +31,12 @@ std::string place_of(const Error& error) {
 
 class DescriptorDigest {
  public:
-  void add(const std::array<std::uint8_t, 128>& descriptor) {
-    if (std::all_of(descriptor.begin(), descriptor.end(), [](auto byte) { return byte == 0; }))
-      return;  // no map was encoded
-    std::string_view bytes(reinterpret_cast<const char*>(descriptor.data()), descriptor.size());
-    bytes.remove_prefix(kAddressBytes);
-    hash_ = fnv1a(bytes, hash_ == 0 ? kFnv1aOfNothing : hash_);
+  void add(const RunResult& result) {
+    for (const auto& map : result.maps) {
+      std::string_view bytes(reinterpret_cast<const char*>(map.data()), map.size());
+      bytes.remove_prefix(kAddressBytes);
+      hash_ = fnv1a(bytes, hash_ == 0 ? kFnv1aOfNothing : hash_);
+    }
   }
   std::uint64_t value() const { return hash_; }
 
@@ -112,7 +113,7 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
-    if (run == 0) gathered.digest.add(result.descriptor);
+    if (run == 0) gathered.digest.add(result);
     RowVerdict verdict = judged(op, result, row, device);
     if (!keep_run(which, op, result, row, verdict, gathered)) return verdict;
   }
@@ -123,7 +124,7 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
 RowVerdict judge_programs_of(const Case& which, std::vector<JudgedProgram>::iterator& run,
                              std::uint32_t runs, std::uint32_t row, Gathered& gathered) {
   const auto end = run + runs;
-  gathered.digest.add(run->result.descriptor);
+  gathered.digest.add(run->result);
   for (; run != end; ++run) {
     if (const auto* mismatch = std::get_if<ExpectTx>(&run->op);
         mismatch != nullptr && !run->result.trace.empty())
@@ -144,7 +145,7 @@ RowVerdict run_to_error(const Case& which, const Op& declared, Device& device, s
   Outcome& outcome = gathered.outcome;
   const Op op = seeded(declared, seed, row);
   const RunResult result = run_op(device, op);
-  gathered.digest.add(result.descriptor);
+  gathered.digest.add(result);
   if (result.fault == DeviceFault::unsupported)
     return fault_verdict(result.fault, result.code, result.note, row);
   const bool sticky = result.fault == DeviceFault::sticky;
@@ -407,9 +408,10 @@ std::vector<Miscompare> judge_row(const Predicted& op, const RunResult& result, 
   }
 }
 
-std::vector<Miscompare> judge_row(const Stress& stress, const RunResult& result, std::uint32_t row,
-                                  Device& /*device*/) {
-  return compare(stress, result, row);
+template <typename Judged>
+requires std::same_as<Judged, Stress> || std::same_as<Judged, Encode> std::vector<Miscompare>
+judge_row(const Judged& op, const RunResult& result, std::uint32_t row, Device& /*device*/) {
+  return compare(op, result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,

@@ -335,8 +335,8 @@ TEST(RunCase, KeepsEachNoteOnce) {
 // The digest where byte `index` of the map of row 1 is `value`.
 std::uint64_t descriptors_with(std::size_t index, std::uint8_t value) {
   ScriptedDevice device([&](int run, const Program&, RunResult& result) {
-    result.descriptor[127] = 7;
-    if (run / 2 == 1) result.descriptor[index] = value;
+    result.maps.resize(2);
+    if (run / 2 == 1) result.maps[1][index] = value;
   });
   return run_case(kThreeRows, device, {}).descriptors;
 }

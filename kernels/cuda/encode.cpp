@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <fmt/core.h>
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/cuda/check.hpp"
@@ -45,42 +46,109 @@ static_assert(sizeof(CUtensorMap) == 128);
 
 using EncodeTiled = decltype(&cuTensorMapEncodeTiled);
 using EncodeIm2col = decltype(&cuTensorMapEncodeIm2col);
+using ReplaceAddress = decltype(&cuTensorMapReplaceAddress);
 
-CUresult encode_tiled(const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+/// The arrays of a spec, and behind them sound values for a driver that reads on: the rank may be
+/// above 5.
+struct Arrays {
+  template <class Value, std::size_t N>
+  static std::array<Value, 8> longer(const std::array<Value, N>& some, Value rest) {
+    std::array<Value, 8> all{};
+    all.fill(rest);
+    std::ranges::copy(some, all.begin());
+    return all;
+  }
+  explicit Arrays(const TensorMapSpec& spec)
+      : extent(longer(spec.extent, std::uint64_t{1})),
+        stride(longer(spec.stride, std::uint64_t{16})),
+        box(longer(spec.box, 1U)),
+        step(longer(spec.element_stride, 1U)),
+        lower(longer(spec.lower_corner, 0)),
+        upper(longer(spec.upper_corner, 0)) {}
+  std::array<std::uint64_t, 8> extent, stride;
+  std::array<std::uint32_t, 8> box, step;
+  std::array<std::int32_t, 8> lower, upper;
+};
+
+CUresult encode_tiled(const TensorMapSpec& spec, void* address, bool no_strides, CUtensorMap* map) {
   static const auto call =
       reinterpret_cast<EncodeTiled>(driver_entry("cuTensorMapEncodeTiled", 12000));
-  return call(&map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
-              spec.extent.data(), spec.stride.data(), spec.box.data(), spec.element_stride.data(),
-              static_cast<CUtensorMapInterleave>(spec.interleave),
+  const Arrays of(spec);
+  return call(map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
+              of.extent.data(), no_strides ? nullptr : of.stride.data(), of.box.data(),
+              of.step.data(), static_cast<CUtensorMapInterleave>(spec.interleave),
               static_cast<CUtensorMapSwizzle>(spec.swizzle),
               static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
               static_cast<CUtensorMapFloatOOBfill>(spec.fill));
 }
 
-CUresult encode_im2col(const TensorMapSpec& spec, void* address, CUtensorMap& map) {
+CUresult encode_im2col(const TensorMapSpec& spec, void* address, CUtensorMap* map) {
   static const auto call =
       reinterpret_cast<EncodeIm2col>(driver_entry("cuTensorMapEncodeIm2col", 12000));
   // Corners along W, H, D, as CUTLASS passes them; cuda.h writes {D, H, W}. Measured:
   // behaviour.load.im2col_corners.
-  return call(&map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
-              spec.extent.data(), spec.stride.data(), spec.lower_corner.data(),
-              spec.upper_corner.data(), spec.box[0], spec.box[1], spec.element_stride.data(),
-              CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(spec.swizzle),
+  const Arrays of(spec);
+  return call(map, static_cast<CUtensorMapDataType>(spec.type), spec.rank, address,
+              of.extent.data(), of.stride.data(), of.lower.data(), of.upper.data(), spec.box[0],
+              spec.box[1], of.step.data(), static_cast<CUtensorMapInterleave>(spec.interleave),
+              static_cast<CUtensorMapSwizzle>(spec.swizzle),
               static_cast<CUtensorMapL2promotion>(spec.l2_promotion),
               static_cast<CUtensorMapFloatOOBfill>(spec.fill));
+}
+
+CUresult ask_encoder(const TensorMapSpec& spec, void* address, bool no_strides, CUtensorMap* map) {
+  const CUresult code = spec.im2col ? encode_im2col(spec, address, map)
+                                    : encode_tiled(spec, address, no_strides, map);
+  // In a context that a kernel has lost, the encoder repeats that kernel's error whatever the map
+  // is. Driver and runtime number these errors alike.
+  const auto lost = static_cast<cudaError_t>(code);
+  if (is_sticky(lost)) cuda_check(lost, "encode a tensor map");
+  return code;
+}
+
+/// Gives the map at `map` the address `to`, and adds it and one that has it from the first to the
+/// bytes of `result`.
+CUresult replace_address(const Encode& op, void* to, CUtensorMap* map, RunResult& result) {
+  static const auto call =
+      reinterpret_cast<ReplaceAddress>(driver_entry("cuTensorMapReplaceAddress", 12000));
+  const CUresult code = call(map, to);
+  if (code != CUDA_SUCCESS) return code;
+  const Encoded fresh = encode(op.map, to);
+  for (const CUtensorMap& each : {*map, fresh.map}) {
+    const std::array<std::uint8_t, 128> bytes = descriptor_bytes(each);
+    result.bytes.insert(result.bytes.end(), bytes.begin(), bytes.end());
+  }
+  return fresh.code;
 }
 
 }  // namespace
 
 Encoded encode(const TensorMapSpec& spec, void* address) {
   Encoded result;
-  result.code = spec.im2col ? encode_im2col(spec, address, result.map)
-                            : encode_tiled(spec, address, result.map);
-  // In a context that a kernel has lost, the encoder repeats that kernel's error whatever the map
-  // is. Driver and runtime number these errors alike.
-  const auto lost = static_cast<cudaError_t>(result.code);
-  if (is_sticky(lost)) cuda_check(lost, "encode a tensor map");
+  result.code = ask_encoder(spec, address, false, &result.map);
   if (result.code != CUDA_SUCCESS) result.map = CUtensorMap{};
+  return result;
+}
+
+RunResult run_encode(const Encode& op) {
+  struct alignas(128) Place {
+    std::array<std::uint8_t, 256> bytes;
+  };
+  Place place{};
+  place.bytes.fill(0xa5);
+  const Place before = place;
+  auto* const map = reinterpret_cast<CUtensorMap*>(place.bytes.data() + op.map_offset);
+  RunResult result;
+  CUresult code = ask_encoder(op.map, reinterpret_cast<void*>(op.address + op.map.base_offset),
+                              op.no_strides, map);
+  if (code == CUDA_SUCCESS) {
+    std::copy_n(place.bytes.begin() + op.map_offset, 128, result.maps.emplace_back().begin());
+    if (op.replacement != 0)
+      code = replace_address(op, reinterpret_cast<void*>(op.replacement), map, result);
+  } else if (place.bytes != before.bytes) {
+    result.trace = {1};
+  }
+  result.code = static_cast<std::int32_t>(code);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/device.hpp"
 #include "kernels/ops/tensor_map.hpp"
 
 namespace tidemark {
@@ -24,6 +25,9 @@ struct Encoded {
 /// Error where the driver lacks the function, StickyError where an earlier kernel has cost this
 /// process its GPU.
 Encoded encode(const TensorMapSpec& spec, void* address);
+
+/// See Encode. Throws as encode() does.
+RunResult run_encode(const Encode& op);
 
 /// "cuTensorMapEncodeTiled refused the tensor map: CUDA_ERROR_INVALID_VALUE (1)".
 std::string encode_refusal(CUresult code, const TensorMapSpec& spec = {});

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "kernels/ops/barriers.hpp"
+#include "kernels/ops/encode.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/peer_tile.hpp"
 #include "kernels/ops/program/program.hpp"
@@ -16,7 +17,7 @@
 namespace tidemark {
 
 using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
-                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Stress, Program>;
+                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Stress, Encode, Program>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -31,6 +32,7 @@ enum class OpKind : std::uint8_t {
   tile_read,
   peer_tile,
   stress,
+  encode,
   program,  // of a fault: whatever is carried out as a program
 };
 

@@ -15,6 +15,7 @@
 #include "kernels/virtual/copies/program_faults.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
 #include "kernels/virtual/copies/tile_store_faults.hpp"
+#include "kernels/virtual/encode.hpp"
 #include "kernels/virtual/gemm/gemm_multiply.hpp"
 #include "kernels/virtual/peer_tile.hpp"
 #include "kernels/virtual/program/program.hpp"
@@ -59,6 +60,7 @@ struct Runner {
   RunResult operator()(const Stress& stress) const {
     return run_virtual_stress(stress, fault).last;
   }
+  RunResult operator()(const Encode& encode) const { return run_virtual_encode(encode, fault); }
 };
 
 struct Timekeeper {
@@ -161,7 +163,7 @@ std::span<const FaultInfo> faults() {
     for (const auto some :
          {tile_load_faults(), im2col_faults(), interleave_faults(), gemm_faults(),
           tile_store_faults(), multicast_load_faults(), program_faults(), tile_consume_faults(),
-          tile_read_faults(), peer_tile_faults(), stress_faults()})
+          tile_read_faults(), peer_tile_faults(), stress_faults(), encode_faults()})
       list.insert(list.end(), some.begin(), some.end());
     // Those of programs have values on either side of those of consumers.
     std::sort(list.begin(), list.end(),

@@ -1,5 +1,5 @@
 // Which tensor maps there can be, as the oracle knows it: apart from the rules of the devices.
-#include "suite/oracle/expectation.hpp"
+#include "suite/oracle/encoder_rules.hpp"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -53,11 +53,4 @@ void refuse_undocumented(const TileLoad& load);
 void pull_tile(const TileLoad& load, const Memory& source, std::vector<std::uint8_t>& window,
                std::vector<Compare>& compare);
 
-// The maps as the oracle knows them: apart from the rules of the devices.
-
-/// Throws Error where cuda.h forbids the map: which value, of which dimension, what cuda.h takes,
-/// and of which parameter it says so; or where copies by it end the process. A bulk map is not
-/// encoded, and is let through. `place` stands in front of the sentence.
-void refuse_illegal_map(const TensorMapSpec& map, std::string_view place = "");
-
 }  // namespace tidemark

@@ -179,7 +179,7 @@ bool encode_maps(const RowWorkspace& workspace, const Launch& launch, const Plac
       return false;
     }
     maps.maps[placed.first_map + i] = encoded.map;
-    if (i == 0) placed.result->descriptor = descriptor_bytes(encoded.map);
+    placed.result->maps.push_back(descriptor_bytes(encoded.map));
   }
   return true;
 }

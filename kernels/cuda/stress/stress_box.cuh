@@ -186,9 +186,9 @@ struct Compared {
 };
 
 /// Counts and keeps one wrong word.
-__device__ __noinline__ void note_wrong(const StressLaunch& launch, StressShared& shared,
-                                        Compared compared, std::uint32_t offset,
-                                        std::uint32_t expected, std::uint32_t actual) {
+static __device__ __noinline__ void note_wrong(const StressLaunch& launch, StressShared& shared,
+                                               Compared compared, std::uint32_t offset,
+                                               std::uint32_t expected, std::uint32_t actual) {
   const std::uint64_t iteration = compared.iteration;
   const std::uint64_t kept =
       atomicAdd(reinterpret_cast<unsigned long long*>(&shared.done.wrong_words), 1ULL);

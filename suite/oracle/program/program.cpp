@@ -8,6 +8,7 @@
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "suite/oracle/contents.hpp"
+#include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/program.hpp"
 #include "suite/oracle/program/walk.hpp"

@@ -10,6 +10,7 @@
 
 #include "kernels/error.hpp"
 #include "suite/oracle/contents.hpp"
+#include "suite/oracle/encoder_rules.hpp"
 #include "suite/oracle/expectation.hpp"
 #include "suite/oracle/place.hpp"
 
