@@ -335,7 +335,7 @@ void start_engine(const ReadyEngine& ready, const EngineWords& words, cudaStream
 namespace {
 
 /// The shards of one row of tiles, and how many rows of the panel are fetched until all are there.
-struct Arrival {
+struct TileArrival {
   std::uint16_t first = 0, end = 0;
   std::uint64_t fetched = 0;
 };
@@ -351,13 +351,13 @@ void require_countable(const ArrivingPanel& panel) {
 }
 
 /// `rows` is how many of both panels are fetched before, and then behind this one.
-std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
-                                 std::uint64_t& rows) {
+std::vector<TileArrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
+                                     std::uint64_t& rows) {
   require_countable(panel);
   std::vector<std::uint64_t> fetched(panel.shards.size(), 0);
   for (const std::size_t index : fetch_order(panel.shards, rank))
     fetched[index] = rows += panel.shards[index].rows;
-  std::vector<Arrival> arrivals(panel.tiles);
+  std::vector<TileArrival> arrivals(panel.tiles);
   std::size_t first = 0;
   for (std::uint32_t tile = 0; tile < panel.tiles; ++tile) {
     const std::uint64_t begin = std::uint64_t{tile} * panel.tile_rows;
@@ -367,7 +367,7 @@ std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
     };
     while (first < panel.shards.size() && ends_before(first)) ++first;
     std::size_t last = first;
-    Arrival& arrival = arrivals[tile];
+    TileArrival& arrival = arrivals[tile];
     while (last < panel.shards.size() && panel.shards[last].first_row < end)
       arrival.fetched = std::max(arrival.fetched, fetched[last++]);
     arrival.first = static_cast<std::uint16_t>(first);
@@ -381,15 +381,15 @@ std::vector<Arrival> arrivals_of(const ArrivingPanel& panel, std::uint32_t rank,
 std::vector<ArrivingTile> arrival_order(const ArrivingPanel& a, const ArrivingPanel& b,
                                         std::uint32_t rank, std::uint32_t group, bool at_once) {
   std::uint64_t before = 0;
-  const std::vector<Arrival> rows = arrivals_of(a, rank, before);
+  const std::vector<TileArrival> rows = arrivals_of(a, rank, before);
   if (at_once) before = 0;
-  const std::vector<Arrival> columns = arrivals_of(b, rank, before);
+  const std::vector<TileArrival> columns = arrivals_of(b, rank, before);
   std::vector<std::pair<std::uint64_t, ArrivingTile>> tiles;
   tiles.reserve(std::size_t{a.tiles} * b.tiles);
   for (std::uint32_t index = 0; index < a.tiles * b.tiles; ++index) {
     const TileAt at = tile_at(index, a.tiles, b.tiles, group);
-    const Arrival& row = rows[at.m];
-    const Arrival& column = columns[at.n];
+    const TileArrival& row = rows[at.m];
+    const TileArrival& column = columns[at.n];
     tiles.push_back({std::max(row.fetched, column.fetched),
                      {.m = at.m,
                       .n = at.n,
