@@ -153,7 +153,9 @@ std::vector<LocalSlot> make_slots(const LaunchOptions& options, const Opening& o
                                    .slot = gpu.gpu_id,
                                    .slots = static_cast<std::uint32_t>(opening.places.size()),
                                    .options = options},
-                                  WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string()}),
+                                  WorkerStart{.visible_gpu = cuda ? gpu.uuid : std::string(),
+                                              .jit = options.jit},
+                                  SlotBounds{.ready = options.jit ? kReadyJit : kReady}),
                      .passed = passed_before(opening.resumed, gpu.gpu_id)});
   }
   return slots;

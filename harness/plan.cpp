@@ -154,10 +154,14 @@ std::vector<const Case*> selected_cases(const LaunchOptions& options) {
   std::vector<const Case*> named;
   for (const Case& which : all_cases()) {
     if (options.bench && which.kind != CaseKind::benchmark) continue;
+    // NCCL comes without PTX.
+    if (options.jit && which.scope == CaseScope::all_gpus) continue;
     if ((options.cases.empty() || any_matches(options.cases, which.name)) &&
         !any_matches(options.exclude, which.name))
       named.push_back(&which);
   }
+  if (named.empty() && options.jit)
+    throw UsageError("--jit runs cases of one GPU alone, and leaves none of those chosen");
   if (named.empty()) throw UsageError("--exclude leaves no case to run; take a glob away from it");
   std::vector<const Case*> selected;
   std::copy_if(named.begin(), named.end(), std::back_inserter(selected), [&](const Case* which) {

@@ -199,6 +199,13 @@ TEST(PlannedCases, say_kind_scope_claim_and_unit) {
   EXPECT_EQ(planned[2].claim, "c");
 }
 
+TEST(MakePlan, leaves_out_what_needs_other_GPUs_where_the_driver_compiles) {
+  const Plan plan = make_plan({.cases = {"zz_plan.alpha", "zz_plan.gamma"}, .jit = true});
+  EXPECT_EQ(names_of(plan.one_gpu), std::vector<std::string>{"zz_plan.alpha"});
+  EXPECT_TRUE(plan.all_gpus.empty());
+  EXPECT_NE(usage_error_of({.cases = {"zz_plan.gamma"}, .jit = true}), "no error");
+}
+
 TEST(MakePlan, refuses_options_of_products_where_no_case_follows_them) {
   const LaunchOptions none{.cases = {"zz_plan.gamma"}};
   LaunchOptions routed = none, gridded = none, sized = none;

@@ -26,7 +26,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 knows nvcc only up to
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
 endif()
 set(CMAKE_CUDA_EXTENSIONS OFF)
-set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -gencode=arch=compute_90a,code=sm_90a")
+set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -gencode=arch=compute_90a,code=[sm_90a,compute_90a]")
 # ci/check_ptx then reads what the build made instead of compiling all of it once more.
 option(TIDEMARK_KEEP_PTX "Keep the PTX and machine code of the kernels in BUILD/ptx" OFF)
 if(TIDEMARK_KEEP_PTX)

@@ -152,6 +152,10 @@ std::vector<LaunchField> make_fields() {
            "Slow a benchmark on purpose, to see that compare finds it: gemm.local.speed=3%"}),
       row(&Options::fault,
           {"--fault", workers, "NAME", "Build this fault into the virtual device"}),
+      row(&Options::jit,
+          {"--jit", ranks, "",
+           "Run what the driver's compiler makes of the kernels, in place of the built code: cases "
+           "of one GPU alone, a minute more for each worker"}),
       row(&Options::row, {"--row", workers, "N", "Run this row of the one case chosen"}),
   };
 }

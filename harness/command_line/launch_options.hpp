@@ -36,6 +36,7 @@ struct LaunchOptions {
   std::int64_t row = -1;                     // run only this row of each case
   std::uint32_t ranks = 0;                   // start mpirun with so many; 0: do not
   std::string fault = {};                    // built into the virtual device, to see a failure
+  bool jit = false;                          // of PTX, by the driver, in place of the built code
   std::uint32_t launches = 1;                // one after the other, a report each
   std::map<std::string, double> slow = {};   // benchmarks to slow on purpose, by Timing::slow
   std::optional<PanelRoute> transport = {};  // of distributed GEMMs; none: what the GPUs allow best

@@ -89,6 +89,7 @@ std::string replay_line(const RecordPlace& place, const Case& which, std::int64_
     line += " " + shape_text(place.options.product.shape);
   if (place.options.product.has_grid() && which.product != ProductUse::none)
     line += " --grid " + grid_text(place.options.product.grid);
+  if (place.options.jit) line += " --jit";
   if (place.device == DeviceKind::virtual_device) {
     line += " --device virtual";
     if (!place.options.fault.empty()) line += " --fault " + place.options.fault;

@@ -16,6 +16,7 @@ namespace tidemark {
 struct WorkerStart {
   std::string program = "/proc/self/exe";
   std::string visible_gpu = {};  // UUID for CUDA_VISIBLE_DEVICES; empty on the virtual device
+  bool jit = false;              // the driver compiles the kernels
   int segment_fd = -1;           // relay segment, -1: none
   int program_fd = -1;           // of a ProgramOrder, -1: none
 };

@@ -44,6 +44,8 @@ LaunchOptions understood(const LaunchOptions& usual, const CLI::App& verb) {
   options.product.shape = whole_shape(options.product.shape);
   if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
   if (!options.fault.empty()) check_fault(options.fault, options.device);
+  if (options.jit && options.device == DeviceChoice::virtual_device)
+    throw UsageError("--jit: the virtual device has no compiled code; leave one of both out");
   // Under a launcher rank 0 alone may have the file; it reads it where all hear of it.
   if (!options.policy.empty() && !launcher_rank()) static_cast<void>(read_policy(options.policy));
   if (!options.resume.empty() && options.launches > 1)

@@ -80,7 +80,8 @@ std::vector<std::string> shared_words(const Report& report, const SipKey& key,
                                       std::vector<std::string> words) {
   constexpr std::string_view kOptions =
       "--anonymise --anonymize --calibrate --cases --device --exclude --expect-gpus --fault "
-      "--gemm-table --gpus --grid --json --k --launches --level --m --n --out --oversubscribe "
+      "--gemm-table --gpus --grid --jit --json --k --launches --level --m --n --out "
+      "--oversubscribe "
       "--policy --ranks --resume --row --seed --slow --strict --strict-gpus --time-limit "
       "--transport -n";
   std::string option;

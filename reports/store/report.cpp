@@ -260,6 +260,7 @@ std::string replay_command(const Report& report, const ResultRow& result,
   for (const std::string_view option :
        {"--slow", "--gemm-table", "--transport", "--m", "--n", "--k", "--grid"})
     line += option_of(stored, option);
+  if (fmt::format("{} ", stored).find(" --jit ") != std::string::npos) line += " --jit";
   if (launch.is_virtual) {
     line += " --device virtual" + option_of(stored, "--fault");
     if (together && !by_ranks) line += fmt::format(" --gpus {}", launch.gpus);
