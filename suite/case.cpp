@@ -160,6 +160,10 @@ std::string line_of(const Stress& stress) {
   return json.dump();
 }
 
+std::string line_of(const CompiledKernel& compiled) {
+  return fmt::format(R"({{"op":"compiled","kernel":{}}})", compiled.kernel);
+}
+
 std::string line_of(const Encode& encode) {
   const TensorMapSpec& map = encode.map;
   const Json json{{"op", "encode"},

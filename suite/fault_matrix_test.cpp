@@ -33,7 +33,7 @@ bool takes_steps_of(const Op& op, OpKind kind) {
     return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);
   return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
          !std::holds_alternative<Stress>(op) && !std::holds_alternative<Encode>(op) &&
-         !std::holds_alternative<TileStore>(op);
+         !std::holds_alternative<CompiledKernel>(op) && !std::holds_alternative<TileStore>(op);
 }
 
 // Without a transport, as here, the virtual device plays the other ranks.

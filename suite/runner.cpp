@@ -403,15 +403,11 @@ std::vector<Miscompare> judge_row(const Predicted& op, const RunResult& result, 
   if constexpr (requires { program_of(op); }) {
     const Program program = with_checks(program_of(op));
     return compare(program, predict(program), result, row);
+  } else if constexpr (requires { compare(op, result, row); }) {
+    return compare(op, result, row);
   } else {
     return compare(op, predict(op), result, row);
   }
-}
-
-template <typename Judged>
-requires std::same_as<Judged, Stress> || std::same_as<Judged, Encode> std::vector<Miscompare>
-judge_row(const Judged& op, const RunResult& result, std::uint32_t row, Device& /*device*/) {
-  return compare(op, result, row);
 }
 
 std::vector<Miscompare> judge_row(const Gemm& gemm, const RunResult& result, std::uint32_t row,

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "kernels/ops/barriers.hpp"
+#include "kernels/ops/compiled.hpp"
 #include "kernels/ops/encode.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/peer_tile.hpp"
@@ -16,8 +17,9 @@
 
 namespace tidemark {
 
-using Op = std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume,
-                        TileRoundTrip, BarrierCycle, TileRead, PeerTile, Stress, Encode, Program>;
+using Op =
+    std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume, TileRoundTrip,
+                 BarrierCycle, TileRead, PeerTile, Stress, Encode, CompiledKernel, Program>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -33,6 +35,7 @@ enum class OpKind : std::uint8_t {
   peer_tile,
   stress,
   encode,
+  compiled,
   program,  // of a fault: whatever is carried out as a program
 };
 

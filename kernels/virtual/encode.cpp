@@ -1,5 +1,7 @@
-// The encoder of tensor maps on the virtual device, and its faults.
+// What a driver makes, on the virtual device, and its faults.
 #include "kernels/virtual/encode.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -20,10 +22,18 @@ constexpr Fault kTakesEmptyExtent{1005};
 constexpr Fault kOtherError{1006};
 constexpr Fault kReplacesWrongly{1007};
 
+constexpr Fault kNoRegisters{1008};
+constexpr Fault kNoThreads{1009};
+constexpr Fault kOtherCode{1010};
+
 constexpr std::int32_t kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
 
 constexpr FaultInfo encode_fault(Fault fault, std::string_view name, std::string_view step) {
   return {.fault = fault, .op = OpKind::encode, .name = name, .step = step};
+}
+
+constexpr FaultInfo compiled_fault(Fault fault, std::string_view name, std::string_view step) {
+  return {.fault = fault, .op = OpKind::compiled, .name = name, .step = step, .documented = false};
 }
 
 constexpr auto kFaults = std::to_array<FaultInfo>({
@@ -40,6 +50,9 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
     encode_fault(kOtherError, "encode_other_error", "answer: what is refused ends in error 801"),
     encode_fault(kReplacesWrongly, "encode_replaces_wrongly",
                  "map: one bit of each map is lost where its address is replaced"),
+    compiled_fault(kNoRegisters, "compiled_no_registers", "facts: a kernel has no registers"),
+    compiled_fault(kNoThreads, "compiled_no_threads", "facts: a kernel can start no thread"),
+    compiled_fault(kOtherCode, "compiled_other_code", "facts: the code is that of another GPU"),
 });
 
 /// Of an address, which the map's rules know as base_offset.
@@ -110,6 +123,14 @@ RunResult run_virtual_encode(const Encode& op, Fault fault) {
     }
   }
   if (result.code != 0 && fault == kOtherError) result.code = kNotSupported;
+  return result;
+}
+
+RunResult run_virtual_compiled(const CompiledKernel& op, Fault fault) {
+  RunResult result;
+  result.trace = {fault == kNoRegisters ? 0U : 168U, 0, 1024, fault == kNoThreads ? 0U : 384U,
+                  fault == kOtherCode ? 80U : 90U};
+  result.note = fmt::format("kernel {}: the virtual device has no code", op.kernel);
   return result;
 }
 

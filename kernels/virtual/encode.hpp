@@ -1,4 +1,4 @@
-// The encoder of tensor maps on the virtual device.
+// What a driver makes, on the virtual device: tensor maps, and machine code.
 #pragma once
 
 #include <span>
@@ -12,7 +12,10 @@ namespace tidemark {
 /// it makes is a hash of the arguments.
 RunResult run_virtual_encode(const Encode& op, Fault fault);
 
-/// The faults of an encoder, in the order of their values.
+/// The same facts of each kernel.
+RunResult run_virtual_compiled(const CompiledKernel& op, Fault fault);
+
+/// The faults of both, in the order of their values.
 std::span<const FaultInfo> encode_faults();
 
 }  // namespace tidemark

@@ -392,5 +392,20 @@ const Register kIm2colOpen{{
     .observed = observed,
 }};
 
+std::vector<Op> compiled_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (std::uint32_t i = 0; i < kCompiledKernels; ++i) rows.emplace_back(CompiledKernel{.kernel = i});
+  return rows;
+}
+
+const Register kCompiled{{
+    .name = "behaviour.compiled",
+    .claim =
+        "the loaded code of each kernel is this GPU's and can start, with the registers, stack "
+        "and shared memory that are noted",
+    .cites = "CUDA Runtime API 13.0, cudaFuncGetAttributes",
+    .rows = compiled_rows,
+}};
+
 }  // namespace
 }  // namespace tidemark

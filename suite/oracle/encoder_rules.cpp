@@ -202,6 +202,23 @@ std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::
                            *differs.second));
 }
 
+std::vector<Miscompare> compare(const CompiledKernel&, const RunResult& result, std::uint32_t row) {
+  const auto fact = [&](CompiledFact which) {
+    return result.trace.at(static_cast<std::size_t>(which));
+  };
+  const std::uint64_t registers = fact(CompiledFact::registers);
+  if (registers >= 1 && registers <= 255 && fact(CompiledFact::most_threads) >= 1 &&
+      fact(CompiledFact::architecture) == 90)
+    return {};
+  Miscompare found;
+  found.row = row;
+  found.what = "compiled: facts";
+  found.text =
+      fmt::format("{}, code for {}; a kernel of sm_90 has 1 to 255 registers and can start",
+                  result.note, fact(CompiledFact::architecture));
+  return {std::move(found)};
+}
+
 std::string answer_words(const RunResult& result) {
   if (result.code == 0) return "accepted";
   return fmt::format("error {}{}", result.code, result.trace.empty() ? "" : ", map written");

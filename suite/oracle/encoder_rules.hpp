@@ -24,6 +24,10 @@ DocumentedAnswer documented_answer(const Encode& op);
 /// gave another map than one that was encoded with it.
 std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::uint32_t row);
 
+/// Where the facts are none of a kernel that this GPU can start.
+std::vector<Miscompare> compare(const CompiledKernel& op, const RunResult& result,
+                                std::uint32_t row);
+
 /// "accepted", "error 1", "error 1, map written".
 std::string answer_words(const RunResult& result);
 

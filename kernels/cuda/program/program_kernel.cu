@@ -108,6 +108,8 @@ void configure(ClusterLaunch& launch, const ProgramGrid& grid, cudaStream_t stre
 
 }  // namespace
 
+const void* program_kernel() { return reinterpret_cast<const void*>(&run_programs); }
+
 std::uint32_t prepare_programs() {
   int device = 0;
   int per_block = 0;

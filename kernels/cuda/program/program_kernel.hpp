@@ -66,6 +66,9 @@ struct ProgramGrid {
   std::uint32_t launch = 0;                       // a number that no earlier launch had, and not 0
 };
 
+/// The kernel that launch_programs() launches.
+const void* program_kernel();
+
 /// Runs `grid.programs` programs. False where the current device cannot start such a cluster, and
 /// nothing ran.
 bool launch_programs(const LaunchMaps& maps, const ProgramTask* tasks, const ProgramGrid& grid,

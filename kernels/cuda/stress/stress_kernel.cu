@@ -161,6 +161,13 @@ std::uint32_t launch_mode(const StressLaunch& launch, std::uint32_t sms, cudaStr
 
 }  // namespace
 
+std::array<const void*, 4> stress_kernels() {
+  return {reinterpret_cast<const void*>(&stress<false, false, false>),
+          reinterpret_cast<const void*>(&stress<false, false, true>),
+          reinterpret_cast<const void*>(&stress<false, true, false>),
+          reinterpret_cast<const void*>(&stress<true, false, false>)};
+}
+
 std::uint32_t launch_stress(const StressLaunch& launch, std::uint32_t sms, bool products,
                             cudaStream_t stream) {
   if (launch.copy == StressCopy::multicast)

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 
 #include "kernels/ops/stress.hpp"
@@ -41,6 +42,9 @@ void launch_stress_fill(std::uint8_t* memory, std::uint64_t bytes, std::uint32_t
 /// One CTA on each of `sms` SMs; of clusters as many as fit at once, which may be none. How many.
 std::uint32_t launch_stress(const StressLaunch& launch, std::uint32_t sms, bool products,
                             cudaStream_t stream);
+
+/// The kernels of loads, of loads beside products, of multicasts, and of stores and reductions.
+std::array<const void*, 4> stress_kernels();
 
 /// Behind a writing copy of so many CTAs: compares all of the memory with what they can have left.
 void launch_stress_scan(const StressLaunch& launch, std::uint32_t ctas, cudaStream_t stream);
