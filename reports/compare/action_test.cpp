@@ -27,12 +27,6 @@ TEST(CompareAction, WhatNowIsSkippedIsMissing) {
   EXPECT_EQ(failing_of("skipped_in_new"), Failing::missing);
 }
 
-TEST(CompareAction, ADriverThatIsSlowerIsNotRolledOut) {
-  const Comparison made = held(side(false), side(true, {.first_case = -0.05}));
-  EXPECT_TRUE(show_comparison(made, {}).starts_with("RESULT: REGRESSION  do not roll out: "))
-      << show_comparison(made, {});
-}
-
 TEST(CompareAction, ARegressionUnderOneDriverIsNoRolloutThatStops) {
   std::vector<Report> fresh = side(false, {}, 10);
   fresh.erase(fresh.begin(), fresh.begin() + 5);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reports/compare/speed/outliers.hpp"
 #include "reports/compare/speed/series.hpp"
 
 namespace tidemark {
@@ -46,6 +47,25 @@ bool has_new_suite(const SetupComparison& setup) {
   };
   return std::ranges::any_of(setup.differences, both_known) && !setup.differs("level") &&
          !setup.differs("arguments");
+}
+
+/// GPUs that are slower than the others of their model in most of the new launches.
+std::vector<std::uint32_t> slow_outliers(const Pairing& pairing) {
+  std::vector<std::size_t> times(pairing.gpus.size());
+  for (std::size_t launch = pairing.base; launch < pairing.launches.size(); ++launch) {
+    const LaunchFacts& facts = *pairing.launches[launch];
+    std::set<std::uint32_t> slow;
+    for (const OutlierGroup& group : outliers_of(facts).groups)
+      if (group.slower) slow.insert(group.gpus.begin(), group.gpus.end());
+    for (std::size_t gpu = 0; gpu < times.size(); ++gpu) {
+      const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+      times[gpu] += row != kNoRow && slow.contains(facts.gpus[row].number) ? 1U : 0U;
+    }
+  }
+  std::vector<std::uint32_t> made;
+  for (std::uint32_t gpu = 0; gpu < times.size(); ++gpu)
+    if (2 * times[gpu] > pairing.gpus[gpu].fresh) made.push_back(gpu);
+  return made;
 }
 
 /// Whether something got worse on none of the GPUs whose driver changed.
@@ -93,6 +113,7 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);
   hold_against(made, options.references);
+  made.outliers = slow_outliers(made.pairing);
   if (const Drift& drift = made.speed.drift; drift.seen()) {
     made.setup.add({.factor = "drift",
                     .base = drift.of_all() ? "all metrics together" : "metrics one by one",
@@ -154,7 +175,7 @@ std::set<std::string> findings_of(const Comparison& comparison) {
   const auto add_speed = [&](SpeedVerdict verdict, bool waived) {
     if (waived) {
       made.emplace("waived");
-    } else if (verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved) {
+    } else if (is_change(verdict)) {
       made.emplace(name_of(verdict));
     }
   };
@@ -170,6 +191,7 @@ std::set<std::string> findings_of(const Comparison& comparison) {
     if (waiver.attention) made.emplace("stale_waiver");
   }
   if (!comparison.incomplete.empty()) made.emplace("incomplete");
+  if (!comparison.outliers.empty()) made.emplace("outlier");
   // Where nothing passed nothing was tested, whatever both sides have alike.
   if (comparison.conformance.passed_anywhere == 0) made.emplace("missing_in_new");
   return made;
@@ -179,7 +201,7 @@ std::vector<std::string_view> finding_names() {
   std::vector<std::string_view> made(kChangeKindNames.begin(), kChangeKindNames.end());
   std::erase(made, name_of(ChangeKind::waived));  // nothing fails on what is waived
   for (const char* name : {"regressed", "improved", "inconclusive", "incomplete", "missing",
-                           "changed", "stale_waiver", "all"}) {
+                           "changed", "outlier", "stale_waiver", "all"}) {
     made.emplace_back(name);
   }
   return made;

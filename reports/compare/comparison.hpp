@@ -29,9 +29,10 @@ struct Comparison {
   SetupComparison setup;
   ConformanceComparison conformance;
   SpeedComparison speed;
-  std::vector<WaiverLedger::Line> waivers;  // what came of each
-  std::vector<std::string> incomplete;      // reports that are, and why
-  std::string below_reference = {};         // which GPUs are, and how far; empty: none
+  std::vector<WaiverLedger::Line> waivers;   // what came of each
+  std::vector<std::string> incomplete;       // reports that are, and why
+  std::string below_reference = {};          // which GPUs are, and how far; empty: none
+  std::vector<std::uint32_t> outliers = {};  // GPUs of the pairing; in most new launches, slower
   std::size_t paired_gpus = 0;
 
   Comparison() = default;
@@ -50,7 +51,7 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
 enum class Failing { conformance, missing, regression, inconclusive };
 
 /// Every finding that is there, by its name: names of ChangeKind and of SpeedVerdict, "incomplete",
-/// "inconclusive", "stale_waiver". What is waived is among them as "waived" alone.
+/// "inconclusive", "outlier", "stale_waiver". What is waived is among them as "waived" alone.
 std::set<std::string> findings_of(const Comparison& comparison);
 
 /// Whether a reasonable number of launches, or numbers that are missing, would tell more. Metrics

@@ -389,21 +389,6 @@ TEST(Compare, MetricsThatCannotBeComparedForOneReasonAreOneLine) {
                   "has it in every launch of both sides\n"));
 }
 
-TEST(Compare, WhatIsAmbiguousSaysHowManyLaunchesWouldDecide) {
-  SyntheticFleet noisy = kFleet;
-  noisy.noise.launch = 0.025;
-  std::vector<Report> base, fresh;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    base.push_back(synthetic_launch(noisy, i, false, {}));
-    fresh.push_back(synthetic_launch(noisy, i, true, {}));
-  }
-  const Comparison made = held(base, fresh);
-  ASSERT_GT(count_of(made, SpeedVerdict::ambiguous), 0U) << show_comparison(made, {});
-  EXPECT_TRUE(has(show_comparison(made, {}), "\nto decide: ")) << show_comparison(made, {});
-  const auto asks = [](const SpeedFinding& finding) { return finding.launches_needed > 5; };
-  EXPECT_GT(std::ranges::count_if(made.speed.series, asks), 0);
-}
-
 TEST(Compare, AReasonThatSeveralMetricsShareIsSaidOnce) {
   SyntheticFleet noisy = kFleet;
   noisy.noise.launch = 0.02;
@@ -507,6 +492,23 @@ TEST(Compare, GpusThatBecameLessSlowThanTheOthersAreNotFaster) {
       << show_comparison(made, {.columns = 400});
 }
 
+TEST(Compare, AGpuThatIsALittleSlowerInAllMetricsIsOneFindingAndNoOtherIsNamed) {
+  SyntheticFleet fleet = {.gpus = 8, .cases = 100, .seed = 11};
+  fleet.noise.apart = true;
+  const Comparison made =
+      held(launches_of(fleet, false), launches_of(fleet, true, {.first_gpu = -0.02}));
+  ASSERT_EQ(made.speed.gpus.size(), 1U);
+  EXPECT_EQ(made.speed.gpus[0].of_case, kAllMetrics);
+  EXPECT_EQ(made.speed.gpus[0].gpus, std::vector<std::uint32_t>{0});
+}
+
+TEST(Compare, AGpuThatIsSlowerThanItsModelInMostNewLaunchesIsAnOutlier) {
+  const Comparison made = held(side(false, {.first_gpu = -0.2}), side(true, {.first_gpu = -0.2}));
+  EXPECT_EQ(made.outliers, std::vector<std::uint32_t>{0});
+  EXPECT_TRUE(findings_of(made).contains("outlier"));
+  EXPECT_FALSE(findings_of(held(side(false), side(true))).contains("outlier"));
+}
+
 TEST(Compare, TheChangeOfAGpuIsSaidInAll) {
   const Comparison made = held(side(false), some_gpus(8, 12, -0.05));
   ASSERT_FALSE(made.speed.gpus.empty());
@@ -535,12 +537,7 @@ TEST(Compare, MetricsThatRiseOrFallWhileTheSidesAlternateAreNoConfounder) {
 TEST(Compare, ADriftThatEachMetricHidesIsWarnedOfWhereOneSideRanBehindTheOther) {
   const SyntheticFleet fleet = {
       .cases = 100, .seed = 4, .noise = {.drift = 5e-4, .in_sequence = true}};
-  std::vector<Report> base, fresh;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    base.push_back(synthetic_launch(fleet, i, false, {}));
-    fresh.push_back(synthetic_launch(fleet, i, true, {}));
-  }
-  const Comparison made = held(base, fresh);
+  const Comparison made = held(launches_of(fleet, false), launches_of(fleet, true));
   EXPECT_TRUE(made.speed.drift.seen());
   EXPECT_TRUE(has(show_comparison(made, {}), "\nDRIFT: "));
   EXPECT_EQ(made.setup.cause, Cause::confounded);

@@ -86,7 +86,7 @@ void Waiving::mark(SpeedComparison& speed) {
     }
     const bool clear = is_kept(finding.verdict) || finding.verdict == SpeedVerdict::improved;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-      if (slower.contains({finding.of_case, gpu})) continue;
+      if (slower.contains({finding.of_case, gpu}) || slower.contains({kAllMetrics, gpu})) continue;
       ledger_.hear(Waives::speed, name, gpus_[gpu], clear ? Heard::passed : Heard::nothing);
     }
   }
@@ -116,8 +116,14 @@ void Waiving::mark_gpus(SpeedComparison& speed) {
     left.waived = false;
     for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
       const std::uint32_t gpu = finding.gpus[i];
-      const bool is_waived = finding.verdict == SpeedVerdict::regressed &&
-                             hear(Waives::speed, finding.of_case, gpu, Heard::failed);
+      const auto heard = [&](std::uint32_t of_case) {
+        return hear(Waives::speed, of_case, gpu, Heard::failed);
+      };
+      const bool in_all = finding.of_case == kAllMetrics;  // waived where each case is
+      const bool is_waived =
+          finding.verdict == SpeedVerdict::regressed &&
+          (in_all ? std::ranges::all_of(speed.series, heard, &SpeedFinding::of_case)
+                  : heard(finding.of_case));
       (is_waived ? waived : left).gpus.push_back(gpu);
       (is_waived ? waived : left).changes.push_back(finding.changes[i]);
     }

@@ -18,7 +18,7 @@ std::vector<Report> few_gpus(std::uint32_t gpus, bool fresh, const FleetChange& 
   return launches_of(fleet, fresh, change, launches);
 }
 
-/// Metrics in which this GPU, and no other, has this verdict.
+/// Findings of this GPU, and no other, with this verdict.
 std::size_t named_alone(const Comparison& made, std::uint32_t gpu, SpeedVerdict verdict) {
   std::size_t named = 0;
   for (const GpuFinding& finding : made.speed.gpus) {
@@ -30,15 +30,9 @@ std::size_t named_alone(const Comparison& made, std::uint32_t gpu, SpeedVerdict 
 TEST(FewGpus, OneOfTwoThatIsSlowerIsNamedBesideOneThatIsFaster) {
   const Comparison made =
       held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.105, .second_gpu = 0.105}));
-  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
-  EXPECT_EQ(named_alone(made, 1, SpeedVerdict::improved), 12U) << show_comparison(made, {});
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
+  EXPECT_EQ(named_alone(made, 1, SpeedVerdict::improved), 1U) << show_comparison(made, {});
   EXPECT_EQ(headline_of(made), "REGRESSION");
-}
-
-TEST(FewGpus, OneOfTwoThatIsALittleSlowerIsNamedBesideOneThatIsFaster) {
-  const Comparison made =
-      held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.016, .second_gpu = 0.016}));
-  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
 }
 
 TEST(FewGpus, OneOfThreeThatIsSlowerInOneCaseIsNamedThereAlone) {
@@ -53,22 +47,8 @@ TEST(FewGpus, OneOfThreeThatIsSlowerInOneCaseIsNamedThereAlone) {
 TEST(FewGpus, OfTwoThatLoseUnlikeTheOneThatLosesMoreIsNamed) {
   const Comparison made =
       held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.08, .second_gpu = -0.03}));
-  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 12U) << show_comparison(made, {});
+  EXPECT_EQ(named_alone(made, 0, SpeedVerdict::regressed), 1U) << show_comparison(made, {});
   EXPECT_EQ(named_alone(made, 1, SpeedVerdict::regressed), 0U);
-}
-
-TEST(FewGpus, NoneIsSaidToBeSlowerThanTheOthers) {
-  const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.first_gpu = -0.08}));
-  const std::string text = show_comparison(made, {.columns = 400});
-  EXPECT_TRUE(has(text, "SLOWER than before, by itself")) << text;
-  EXPECT_FALSE(has(text, "than the other GPUs")) << text;
-}
-
-TEST(FewGpus, AChangeInOneMetricIsSaidAsOneNumber) {
-  const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.one_result = -0.05}));
-  const std::string text = show_comparison(made, {.columns = 400});
-  EXPECT_TRUE(has(text, "synthetic.case_0000/rate, -4.")) << text;
-  EXPECT_FALSE(has(text, " % to -4.")) << text;
 }
 
 TEST(FewGpus, AMeanThatStaysIsNotTheSameWhereOneOfThemMayHaveChanged) {
@@ -87,12 +67,6 @@ TEST(FewGpus, AMeanThatStaysIsNotTheSameWhereOneOfThemMayHaveChanged) {
 TEST(FewGpus, WhatAllOfThemLoseIsSaidOfTheCaseAlone) {
   const Comparison made = held(few_gpus(3, false), few_gpus(3, true, {.first_case = -0.05}));
   EXPECT_EQ(made.speed.series[0].verdict, SpeedVerdict::regressed);
-  EXPECT_TRUE(made.speed.gpus.empty()) << show_comparison(made, {});
-}
-
-TEST(FewGpus, WhatAllOfThemLoseInAllCasesIsSaidOnce) {
-  const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.all_cases = -0.03}));
-  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
   EXPECT_TRUE(made.speed.gpus.empty()) << show_comparison(made, {});
 }
 

@@ -88,8 +88,9 @@ std::vector<std::string> values_of(const std::vector<Fact>& facts, const GpuRow&
 /// The arguments without the program, and without those that say only where the report goes, how it
 /// is shown, or what stands in the report already.
 std::string arguments_of(const Report& report) {
-  static const std::set<std::string_view> with_value = {
-      "--out", "--seed", "--level", "--device", "--policy", "--launches", "--slow", "--gemm-table"};
+  static const std::set<std::string_view> with_value = {"--out",    "--seed",       "--level",
+                                                        "--device", "--policy",     "--launches",
+                                                        "--slow",   "--gemm-table", "--fail-on"};
   static const std::set<std::string_view> alone = {"--json", "--anonymize", "--anonymise",
                                                    "--strict", "--calibrate"};
   std::string made;

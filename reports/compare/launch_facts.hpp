@@ -53,6 +53,10 @@ std::span<const Reading> gpu_readings();
 /// Samples below which their slowest tenth is one or two of them.
 inline constexpr std::size_t kFewestForTail = 30;
 
+/// Of what is counted: a number that hardly differs between launches is exact, where a rate or a
+/// time of three launches may be close to each other by chance.
+inline bool is_count(std::string_view unit) { return unit == "cycles"; }
+
 /// One metric of one case: a value a GPU.
 struct SeriesOfLaunch {
   std::uint32_t of_case = 0;

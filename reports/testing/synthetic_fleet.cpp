@@ -30,7 +30,6 @@ enum class Draw : std::uint64_t {
   drift,
   clocks,
   noisy,
-  family,
   measured
 };
 
@@ -131,11 +130,7 @@ double launch_noise(const SyntheticFleet& fleet, const Place& of_case) {
     constexpr double kQuartile = 0.6745;
     return kQuartile * std::tan(std::numbers::pi * (std::erfc(own / std::sqrt(2.0)) / 2 - 0.5));
   }
-  if (!fleet.noise.families) return own;
-  constexpr double kOwn = 1.0 / 3;
-  Place family = of_case;
-  family.which_case /= 10;
-  return std::sqrt(kOwn) * own + std::sqrt(1 - kOwn) * normal(fleet.seed, Draw::family, family);
+  return own;
 }
 
 /// Logarithm of the median that one GPU measures.

@@ -33,7 +33,6 @@ struct FleetNoise {
   bool tails = false;        // a case's launch noise is Cauchy's, its quartiles those of the normal
   bool in_sequence = false;  // the fresh side ran behind the base, of up to five launches; else
                              // the launches of both alternate
-  bool families = false;     // ten cases in a row share all but a third of the variance of theirs
 };
 
 /// What is different after the change, natural logarithm; below 0 for slower.

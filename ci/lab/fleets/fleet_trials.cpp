@@ -53,10 +53,6 @@ Comparison trial(const Typed& typed, std::uint32_t number, const FleetChange& ch
                           side_of(fleet, typed.launches, true, change), {});
 }
 
-bool is_change(SpeedVerdict verdict) {
-  return verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
-}
-
 /// A change is said of anything but the first case.
 bool any_other(const Comparison& made) {
   for (const SpeedFinding& finding : made.speed.series) {
@@ -70,26 +66,22 @@ bool first_case_found(const Comparison& made) {
 }
 
 bool only_first_node(const Comparison& made) {
-  if (made.speed.gpus.size() != made.pairing.cases.size()) return false;
-  for (const GpuFinding& finding : made.speed.gpus) {
-    if (finding.verdict != SpeedVerdict::regressed || finding.gpus.size() != kGpusOfNode ||
-        finding.gpus.back() >= kGpusOfNode) {
-      return false;
-    }
-  }
-  return true;
+  if (made.speed.gpus.size() != 1) return false;
+  const GpuFinding& finding = made.speed.gpus.front();
+  return finding.of_case == kAllMetrics && finding.verdict == SpeedVerdict::regressed &&
+         finding.gpus.size() == kGpusOfNode && finding.gpus.back() < kGpusOfNode;
 }
 
-/// Cases in which the first GPU alone is named as slower.
-std::vector<std::uint32_t> cases_of_first_gpu(const Comparison& made) {
-  std::vector<std::uint32_t> cases;
+/// What names the first GPU alone as slower.
+std::vector<const GpuFinding*> findings_of_first_gpu(const Comparison& made) {
+  std::vector<const GpuFinding*> found;
   for (const GpuFinding& finding : made.speed.gpus) {
     if (finding.verdict == SpeedVerdict::regressed &&
         finding.gpus == std::vector<std::uint32_t>{0}) {
-      cases.push_back(finding.of_case);
+      found.push_back(&finding);
     }
   }
-  return cases;
+  return found;
 }
 
 /// The lines down to the first empty one: the verdict and its cause.
@@ -146,25 +138,30 @@ void run_one_gpu_trials(const Typed& typed) {
   const Judge found = [](const Comparison& made) {
     return findings_of(made).contains("regressed");
   };
-  const Judge named = [](const Comparison& made) { return !cases_of_first_gpu(made).empty(); };
+  const Judge named = [](const Comparison& made) { return !findings_of_first_gpu(made).empty(); };
   const Judge everywhere = [](const Comparison& made) {
-    const std::size_t cases = cases_of_first_gpu(made).size();
-    return cases == made.pairing.cases.size() && cases == made.speed.gpus.size();
+    const auto first = findings_of_first_gpu(made);
+    return made.speed.gpus.size() == 1 && first.size() == 1 && first[0]->of_case == kAllMetrics;
   };
   const Judge another = [](const Comparison& made) {
-    return made.speed.gpus.size() != cases_of_first_gpu(made).size();
+    return made.speed.gpus.size() != findings_of_first_gpu(made).size();
   };
-  const auto all = counted(typed, {.first_gpu = slower}, {found, named, everywhere, another});
-  say(typed, "one GPU 5 % slower in all cases", "a regression", all[0]);
-  say(typed, "one GPU 5 % slower in all cases", "the GPU is named", all[1]);
-  say(typed, "one GPU 5 % slower in all cases", "in all cases, and no other", all[2]);
-  say(typed, "one GPU 5 % slower in all cases", "another GPU is named", all[3]);
+  for (const double percent : {2.0, 5.0}) {
+    const std::string what = fmt::format("one GPU {:g} % slower in all cases", percent);
+    const auto all = counted(typed, {.first_gpu = std::log1p(-percent / 100)},
+                             {found, named, everywhere, another});
+    say(typed, what, "a regression", all[0]);
+    say(typed, what, "the GPU is named", all[1]);
+    say(typed, what, "in all cases, and no other", all[2]);
+    say(typed, what, "another GPU is named", all[3]);
+  }
   const auto pair = counted(typed, {.first_gpu = slower, .second_gpu = faster}, {found, named});
   say(typed, "one GPU 5 % slower in all cases, one 5 % faster", "a regression", pair[0]);
   say(typed, "one GPU 5 % slower in all cases, one 5 % faster", "the GPU is named", pair[1]);
   const Judge named_there = [](const Comparison& made) {
-    const std::vector<std::uint32_t> cases = cases_of_first_gpu(made);
-    return std::find(cases.begin(), cases.end(), 0) != cases.end();
+    const auto first = findings_of_first_gpu(made);
+    return std::any_of(first.begin(), first.end(),
+                       [](const GpuFinding* one) { return one->of_case == 0; });
   };
   const Judge other = [](const Comparison& made) {
     const auto elsewhere = [](const auto& finding) {
@@ -388,7 +385,6 @@ int trials_main(int argc, char** argv) {
       "--in-sequence", noise.in_sequence,
       "The side after the change ran behind the other; without it their launches alternate");
   app.add_flag("--tails", noise.tails, "Launch noise is Cauchy's");
-  app.add_flag("--families", noise.families, "Ten metrics in a row scatter together");
   app.add_flag("--brief", typed.brief, "Only without a change, and with one case 2 % slower");
   app.add_option("--splits", typed.splits,
                  "What all splits of these reports say, between which nothing changed");

@@ -147,18 +147,19 @@ void moderate(Effect& row, const Prior& prior) {
       std::sqrt((prior.degrees * prior.variance + squares) / (prior.degrees + of_base));
 }
 
-/// Rows that hardly differ within either side, and have at least two values there.
-std::vector<bool> exact_rows(const LaunchMatrix& matrix) {
+/// Counts that hardly differ within either side, and have at least two values there.
+std::vector<bool> exact_rows(const LaunchMatrix& matrix, std::vector<bool> made) {
   const std::vector<double> even(matrix.launches, 1.0);
-  std::vector<bool> made;
+  made.resize(matrix.rows, false);
   for (std::size_t row = 0; row < matrix.rows; ++row) {
+    if (!made[row]) continue;
     const Effect effect = raw_effect(matrix.row(row), even, matrix.base);
     const Moments all = moments_of(matrix.row(row), even);
     const bool one_side = effect.base == 0 || effect.fresh == 0;
     const double spread = one_side && all.n > 1
                               ? std::sqrt(all.squares / (static_cast<double>(all.n) - 1))
                               : effect.spread;
-    made.push_back(spread <= kExactSpread);
+    made[row] = spread <= kExactSpread;
   }
   return made;
 }
@@ -182,27 +183,19 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix, const std::vector<b
   return shift;
 }
 
-/// How far each launch lies from the median of the others of its side, in units of how far the
-/// row's launches do so: a row that scatters little says as much of a launch as one that scatters a
-/// lot. Of the others: in the median of all a usual launch is often the middle one, at no distance,
-/// and an odd one seems odder than it is, so that its distance counts too little in the variance.
-/// NaN where a side has fewer than three values.
+/// How far each launch lies from the median of its side, in units of how far the row's launches do
+/// so: a row that scatters little says as much of a launch as one that scatters a lot. NaN where a
+/// side has fewer than three values.
 std::vector<double> own_distances(std::span<const double> row, std::size_t base) {
-  std::vector<double> made(row.size(), kNoNumber), known;
+  std::vector<double> made(row.size(), kNoNumber);
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
     const std::vector<double> side = known_of(row.subspan(first, end - first));
     if (side.size() < 3) continue;
-    std::size_t at = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      if (std::isnan(row[i])) continue;
-      std::vector<double> others = side;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(at++));
-      made[i] = std::abs(row[i] - median_of(std::move(others)));
-      known.push_back(made[i]);
-    }
+    const double middle = median_of(side);
+    for (std::size_t i = first; i < end; ++i) made[i] = std::abs(row[i] - middle);
   }
-  const double scale = median_of(std::move(known));
+  const double scale = median_of(known_of(made));
   for (double& distance : made) distance = scale > 0 ? distance / scale : kNoNumber;
   return made;
 }
@@ -346,9 +339,9 @@ Effect Effects::total_of(std::size_t row) const {
   return made;
 }
 
-Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
+Effects moderated_effects(const LaunchMatrix& matrix, const std::vector<bool>& counts) {
   Effects made;
-  made.exact = facts.metrics ? exact_rows(matrix) : std::vector<bool>(matrix.rows, false);
+  made.exact = exact_rows(matrix, counts);
   made.separated = can_separate(made.exact);
   made.shift = shift_of(matrix, made.exact);
   const LaunchMatrix own = without(matrix, made.shift, made.exact);
@@ -361,12 +354,16 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
     made.rows.push_back(
         raw_effect(own.row(row), made.exact[row] ? even : made.weights, matrix.base));
   }
-  const std::vector<Prior> priors = priors_of(made.rows, made.exact, facts.kind);
+  // Cycles say nothing of rates, nor those that scatter of those that do not.
+  std::vector<int> kind(matrix.rows);
+  for (std::size_t row = 0; row < counts.size(); ++row)
+    kind[row] = (counts[row] ? 1 : 0) + (made.exact[row] ? 1 : 0);
+  const std::vector<Prior> priors = priors_of(made.rows, kind);
   std::vector<double> p;
   for (std::size_t row = 0; row < matrix.rows; ++row) {
     Prior prior = priors[row];
     const double variance = made.rows[row].spread * made.rows[row].spread;
-    if (!facts.metrics && variance > kAlone * prior.variance) prior = {};
+    if (counts.empty() && variance > kAlone * prior.variance) prior = {};
     moderate(made.rows[row], prior);
     finish(made.rows[row]);
     if (!made.exact[row]) {
@@ -379,17 +376,50 @@ Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts) {
   return made;
 }
 
-void test_single_launches(const std::vector<Effect*>& rows) {
-  std::vector<Effect*> tested;
-  std::ranges::copy_if(rows, std::back_inserter(tested),
-                       [](const Effect* row) { return row->base == 1 && row->fresh == 1; });
-  const Prior prior = scatter_of({tested.begin(), tested.end()}, true);
-  if (std::isnan(prior.variance)) return;
-  for (Effect* row : tested) {
-    row->standard_error = std::sqrt(2.0);  // of a difference of two, for a spread of 1
-    moderate(*row, prior);
-    finish(*row);
+Effect plain_effect(std::span<const double> row, std::size_t base) {
+  Effect made = raw_effect(row, std::vector<double>(row.size(), 1.0), base);
+  finish(made);
+  return made;
+}
+
+std::vector<FarValue> far_values(std::span<const double> values, const Prior& prior, double alpha,
+                                 double least_spread) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kNear = 2;  // in standard deviations: nothing that counts is nearer
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isnan(values[i])) order.push_back(i);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  if (order.size() < kFewest) return {};
+  const double middle = values[order[order.size() / 2]];  // keeps the squares small
+  double sum = 0, squares = 0;
+  for (const std::size_t i : order) {
+    sum += values[i] - middle;
+    squares += (values[i] - middle) * (values[i] - middle);
   }
+  const double prior_degrees = std::isnan(prior.variance) ? 0 : prior.degrees;
+  std::vector<FarValue> made;
+  std::size_t low = 0, high = order.size(), far = 0;
+  while (made.size() < order.size() / kFewest) {
+    const auto n = static_cast<double>(high - low);
+    const bool at_low =
+        sum / n - (values[order[low]] - middle) > values[order[high - 1]] - middle - sum / n;
+    const std::size_t at = order[at_low ? low++ : --high];
+    const double value = values[at] - middle;
+    sum -= value;
+    squares -= value * value;
+    const double mean = sum / (n - 1), scatter = std::fmax(0, squares - sum * mean);
+    const double degrees = n - 2 + prior_degrees;
+    const double known = prior_degrees > 0 ? prior_degrees * prior.variance : 0;
+    const double spread = std::fmax(least_spread, std::sqrt((known + scatter) / degrees));
+    const double z = (value - mean) / spread;
+    const double t = z / std::sqrt(1 + 1 / (n - 1));
+    const double p = std::abs(t) < kNear ? 1 : n * student_two_sided(t, degrees);
+    made.push_back({.at = at, .z = z, .p = std::fmin(1, p)});
+    if (p < alpha) far = made.size();
+  }
+  made.resize(far);
+  return made;
 }
 
 std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests) {

@@ -59,8 +59,8 @@ struct Effects {
   std::vector<Effect> rows;   // of each row's own, the shared shift taken off
   bool separated = false;     // there were rows enough to tell a shared shift from rows' own
   std::vector<double> shift;  // by launch; 0 where not separated
-  /// By row: it hardly differs between launches, as counts of cycles do (RowFacts::metrics): it has
-  /// no part in the shift and in the weights, nor do they in it.
+  /// By row: a count that hardly differs between launches. It has no part in the shift and in the
+  /// weights, nor do they in it.
   std::vector<bool> exact;
   /// By launch: 1, or less where all rows scatter more than in the other launches.
   std::vector<double> weights;
@@ -70,8 +70,8 @@ struct Effects {
   Effect total_of(std::size_t row) const;
 };
 
-/// Spread of a side, natural logarithm, up to which a row is exact. Bank conflicts on an H200
-/// differ by 0.006 % from launch to launch, rates by 0.1 % at least.
+/// Spread of a side, natural logarithm, up to which a count is exact. Bank conflicts on an H200
+/// differ by 0.006 % from launch to launch, latencies in cycles by more.
 inline constexpr double kExactSpread = 2e-4;
 
 /// Rows below which a launch that scatters more than the others cannot be told.
@@ -80,20 +80,12 @@ inline constexpr std::size_t kFewestRowsForWeights = 10;
 /// Rows below which a shift of all cannot be told from one row's own.
 inline constexpr std::size_t kFewestRowsForShift = 4;
 
-/// What moderated_effects may know of its rows beside their values; each by row, or empty.
-struct RowFacts {
-  /// Rows of one kind, of one unit say, scatter alike: their variances are drawn towards each
-  /// other.
-  std::vector<std::uint32_t> kind = {};
-  /// Rows of different metrics: those that are exact are apart. Of GPUs in one metric none is.
-  bool metrics = false;
-};
+/// `counts`: by row of metrics, those that are counts, each of them exact where it hardly differs.
+/// Empty: of GPUs, in one metric or in all.
+Effects moderated_effects(const LaunchMatrix& matrix, const std::vector<bool>& counts = {});
 
-Effects moderated_effects(const LaunchMatrix& matrix, const RowFacts& facts = {});
-
-/// Tests effects of one launch a side, of rows of several matrices, by how far they all lie from
-/// each other; leaves them untested where there are fewer than kFewestRowsForWeights. `q` is p.
-void test_single_launches(const std::vector<Effect*>& rows);
+/// Of one row alone: Student's t of two samples.
+Effect plain_effect(std::span<const double> row, std::size_t base);
 
 /// The rows that are not exact without what they share (Effects::shift).
 LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shift,
@@ -115,15 +107,21 @@ struct Prior {
   double variance = std::numeric_limits<double>::quiet_NaN(), degrees = kPriorDegrees;
 };
 
-/// Of rows with one launch a side, which say nothing of their own noise: by how far their effects
-/// lie from each other. NaN of fewer than kFewestRowsForWeights. `many_change`: up to a fifth may
-/// have changed, as all metrics of one GPU of five; else a tenth.
-Prior scatter_of(const std::vector<const Effect*>& rows, bool many_change);
+/// By row, of those of its kind.
+std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<int>& kind);
 
-/// By row: that of its kind (RowFacts::kind; empty: one kind), or of all rows where its kind has
-/// too few. `rows` with the spreads of their own; exact rows and the others say nothing of each
-/// other.
-std::vector<Prior> priors_of(const std::vector<Effect>& rows, const std::vector<bool>& exact,
-                             const std::vector<std::uint32_t>& kind);
+/// A value that lies far from the others.
+struct FarValue {
+  std::size_t at = 0;
+  double z = 0;  // its distance from the mean of the others, in their standard deviations
+  double p = 1;  // of any value as far
+};
+
+/// Rosner's generalized ESD test (Technometrics 25 (1983) 165): up to a third of at least three
+/// values, so that several do not hide each other. `alpha`: chance of any where all are of one
+/// normal distribution. The variance is drawn towards `prior`, and is `least_spread` squared at
+/// least. NaN is no value.
+std::vector<FarValue> far_values(std::span<const double> values, const Prior& prior, double alpha,
+                                 double least_spread);
 
 }  // namespace tidemark

@@ -1,5 +1,4 @@
-// What a report says of its own numbers: noise that older versions stored, benchmarks slowed on
-// purpose.
+// What a report says of its own numbers: benchmarks slowed on purpose.
 #include <gtest/gtest.h>
 
 #include "reports/compare/comparison.hpp"
@@ -20,16 +19,6 @@ void put(Report& report, const std::string& key, const std::string& value) {
   report.strings.push_back(value);
   const auto end = static_cast<std::uint32_t>(report.strings.size());
   report.provenance.push_back({.key = end - 2, .value = end - 1});
-}
-
-// Older versions stored noise in a base, where one odd launch raised the floor to 20 %.
-TEST(StoredNoise, OfAnOldReportHidesNoRegression) {
-  const SyntheticFleet fleet{.gpus = 4, .cases = 6, .seed = 5};
-  std::vector<Report> base = launches_of(fleet, false);
-  for (Report& report : base) put(report, "noise.synthetic.case_0000/rate", "0.07");
-  const Comparison made = held(base, launches_of(fleet, true, {.first_case = -0.1}));
-  EXPECT_EQ(made.speed.series.at(0).verdict, SpeedVerdict::regressed);
-  EXPECT_EQ(made.speed.series.at(0).floor, 0.01);
 }
 
 void slow_down(Report& report) { put(report, "slow.synthetic.case_0000", "3%"); }

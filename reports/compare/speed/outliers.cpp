@@ -1,4 +1,4 @@
-// Looks for GPUs, for nodes, and for GPUs that are a little slow in everything.
+// Looks for GPUs and nodes that are slow or fast in everything, then in single metrics.
 #include "reports/compare/speed/outliers.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "reports/base/statistics.hpp"
@@ -18,123 +17,33 @@
 namespace tidemark {
 namespace {
 
-// Of normal values a MAD is as good as 37 of 100 of them under a standard deviation.
-constexpr double kMadEfficiency = 0.37;
-
-/// One metric: a value a peer (GPU or node), NaN where there is none.
-struct Row {
-  std::vector<double> values;
-  double middle = kNoNumber, spread = 0, degrees = 0;
-};
-
-/// One peer of one row.
-struct Judged {
-  double distance = kNoNumber, z = 0;
-  double q = kNoNumber;  // NaN: above every bound that is asked about
-
-  bool apart(double floor, double false_discovery) const {
-    return std::abs(distance) >= floor && q < false_discovery;
-  }
-};
-
-void estimate(Row& row) {
-  std::vector<double> known, distances;
-  known.reserve(row.values.size());
-  distances.reserve(row.values.size());
-  std::ranges::copy_if(row.values, std::back_inserter(known),
-                       [](double value) { return !std::isnan(value); });
-  if (known.size() < kFewestPeers) return;
-  row.middle = median_of(known);
-  for (const double value : known) distances.push_back(std::abs(value - row.middle));
-  const auto n = static_cast<double>(known.size());
-  // The MAD of few values is too small by about this much.
-  row.spread = 1.4826 * n / (n - 0.8) * median_of(distances);
-  row.degrees = kMadEfficiency * (n - 1);
-}
-
-/// Draws each spread towards what most rows have.
-void moderate(std::vector<Row>& rows) {
-  std::vector<double> variances;
-  for (const Row& row : rows) {
-    if (row.degrees > 0) variances.push_back(row.spread * row.spread);
-  }
-  if (variances.size() < kFewestRowsForShift) return;
-  const double common = median_of(variances);
-  for (Row& row : rows) {
-    if (!(row.degrees > 0)) continue;
-    const double own = row.spread * row.spread;
-    row.spread =
-        std::sqrt((kPriorDegrees * common + row.degrees * own) / (kPriorDegrees + row.degrees));
-    row.degrees += kPriorDegrees;
-  }
-}
-
-/// Below it a z has a p above `bound`; remembered, as most rows have the same degrees.
-class LeastZ {
- public:
-  explicit LeastZ(double bound) : bound_(bound) {}
-  double of(double degrees) {
-    const auto [at, is_new] = known_.try_emplace(degrees);
-    // A little less, so that rounding leaves nothing out.
-    if (is_new) at->second = degrees > 0 ? 0.999 * student_upper(bound_ / 2, degrees) : 0;
-    return at->second;
-  }
-
- private:
-  double bound_;
-  std::map<double, double> known_;
-};
-
-/// Every peer of every row; Benjamini-Hochberg over all of them. A q is never below its p, and of
-/// two million peers few have a p that a bound could let pass: only those are looked at.
-std::vector<std::vector<Judged>> judged(std::vector<Row> rows, const OutlierPolicy& policy) {
-  // Where all peers but one are equal there is no spread; what cannot matter stands in for it.
-  const double least_spread = policy.floor / 10;
-  LeastZ least_z(std::max(policy.false_discovery, policy.coarse_false_discovery));
-  for (Row& row : rows) estimate(row);
-  moderate(rows);
-  std::vector<std::vector<Judged>> made;
-  std::vector<double> p;
-  std::vector<Judged*> asked;
-  std::size_t all = 0;
-  for (const Row& row : rows) {
-    std::vector<Judged>& peers = made.emplace_back(row.values.size());
-    const double far = least_z.of(row.degrees), spread = std::max(row.spread, least_spread);
-    for (std::size_t i = 0; i < peers.size(); ++i) {
-      peers[i].distance = row.values[i] - row.middle;
-      peers[i].z = peers[i].distance / spread;
-      if (std::isnan(peers[i].z) || !(row.degrees > 0)) continue;
-      ++all;
-      if (std::abs(peers[i].z) < far) continue;
-      asked.push_back(&peers[i]);
-      p.push_back(student_two_sided(peers[i].z, row.degrees));
-    }
-  }
-  const std::vector<double> q = false_discovery_rates(p, all);
-  for (std::size_t i = 0; i < q.size(); ++i) asked[i]->q = q[i];
-  return made;
-}
-
 /// GPUs of one model, and what was measured on them.
 struct Model {
   std::vector<std::uint32_t> gpus;            // rows of the facts
   std::vector<const SeriesOfLaunch*> series;  // by row
-  std::vector<Row> rows;                      // logarithms, above for better
-  std::vector<std::string> nodes;             // that have at least two of the GPUs
-  std::vector<std::size_t> node_of;           // by GPU; nodes.size() for none
+  std::vector<std::vector<double>> rows;      // by GPU the distance from the median, above: better
+  std::vector<std::vector<std::size_t>> nodes;  // GPUs of those that have at least two
 };
 
 void place_nodes(Model& model, const LaunchFacts& facts) {
-  std::map<std::string, std::size_t> count, number;
-  for (const std::uint32_t gpu : model.gpus) ++count[facts.gpus[gpu].node];
-  for (const auto& [node, gpus] : count) {
-    if (gpus < 2 || node.empty()) continue;
-    number[node] = model.nodes.size();
-    model.nodes.push_back(node);
-  }
-  for (const std::uint32_t gpu : model.gpus) {
-    const auto at = number.find(facts.gpus[gpu].node);
-    model.node_of.push_back(at == number.end() ? model.nodes.size() : at->second);
+  std::map<std::string, std::vector<std::size_t>> nodes;
+  for (std::size_t i = 0; i < model.gpus.size(); ++i)
+    nodes[facts.gpus[model.gpus[i]].node].push_back(i);
+  for (auto& [node, gpus] : nodes)
+    if (gpus.size() > 1 && !node.empty()) model.nodes.push_back(std::move(gpus));
+}
+
+void add_rows(Model& model, const LaunchFacts& facts) {
+  for (const SeriesOfLaunch& series : facts.series) {
+    std::vector<double> row;
+    row.reserve(model.gpus.size());
+    for (const std::uint32_t gpu : model.gpus)
+      row.push_back((series.higher_is_better ? 1 : -1) * std::log(series.medians[gpu]));
+    const Statistics of = statistics_of(row);
+    if (of.finite < kFewestPeers) continue;
+    for (double& value : row) value -= of.median;
+    model.series.push_back(&series);
+    model.rows.push_back(std::move(row));
   }
 }
 
@@ -149,178 +58,193 @@ std::vector<Model> models_of(const LaunchFacts& facts) {
   for (auto& [name, model] : by_name) {
     if (model.gpus.size() < kFewestPeers) continue;
     place_nodes(model, facts);
-    for (const SeriesOfLaunch& series : facts.series) {
-      Row row;
-      row.values.reserve(model.gpus.size());
-      std::size_t known = 0;
-      for (const std::uint32_t gpu : model.gpus) {
-        const double sign = series.higher_is_better ? 1 : -1;
-        row.values.push_back(sign * std::log(series.medians[gpu]));
-        known += std::isnan(row.values.back()) ? 0U : 1U;
-      }
-      if (known < kFewestPeers) continue;
-      model.series.push_back(&series);
-      model.rows.push_back(std::move(row));
-    }
-    made.push_back(std::move(model));
+    add_rows(model, facts);
+    if (!model.rows.empty()) made.push_back(std::move(model));
   }
   return made;
 }
 
-/// By row, the median over each node's GPUs: one odd GPU is none of its node's.
-std::vector<Row> node_rows(const Model& model) {
-  std::vector<Row> made;
-  std::vector<std::vector<double>> values(model.nodes.size());
-  for (const Row& row : model.rows) {
-    for (std::vector<double>& of_node : values) of_node.clear();
-    for (std::size_t i = 0; i < row.values.size(); ++i) {
-      if (model.node_of[i] == model.nodes.size() || std::isnan(row.values[i])) continue;
-      values[model.node_of[i]].push_back(row.values[i]);
-    }
-    Row& medians = made.emplace_back();
-    medians.values.reserve(values.size());
-    for (std::vector<double>& of_node : values) {
-      medians.values.push_back(of_node.size() < 2 ? kNoNumber : median_of(of_node));
-    }
+/// The median over the GPUs of each node: one odd GPU is none of its node's.
+std::vector<double> of_nodes(const Model& model, const std::vector<double>& row) {
+  std::vector<double> made;
+  made.reserve(model.nodes.size());
+  for (const std::vector<std::size_t>& gpus : model.nodes) {
+    std::vector<double> values;
+    values.reserve(gpus.size());
+    for (const std::size_t gpu : gpus) values.push_back(row[gpu]);
+    const Statistics of = statistics_of(std::move(values));
+    made.push_back(of.finite < 2 ? kNoNumber : of.median);
   }
   return made;
 }
 
-/// What lies apart: GPU (index into the model) and row, with its distance.
-struct Apart {
-  std::map<std::pair<std::size_t, std::size_t>, Judged> cells;
+/// What most rows scatter by.
+Prior prior_of(const std::vector<std::vector<double>>& rows) {
+  constexpr double kMadToSd = 1.4826;
+  std::vector<double> variances;
+  variances.reserve(rows.size());
+  for (const std::vector<double>& row : rows)
+    variances.push_back(std::pow(kMadToSd * statistics_of(row).mad, 2));
+  return {.variance = rows.size() < kFewestRowsForShift ? kNoNumber : median_of(variances)};
+}
 
-  void add(std::size_t gpu, std::size_t row, const Judged& one) {
-    cells.try_emplace({gpu, row}, one);
-  }
+/// GPUs (of the model) that are far off in one row, by themselves or as their node is.
+using Far = std::map<std::size_t, FarValue>;
+
+struct Priors {
+  Prior gpus = {}, nodes = {};
 };
 
-Apart apart_of(const Model& model, const std::vector<std::vector<Judged>>& gpus,
-               const OutlierPolicy& policy) {
-  Apart made;
-  const auto nodes = judged(node_rows(model), policy);
-  for (std::size_t row = 0; row < model.rows.size(); ++row) {
-    for (std::size_t i = 0; i < model.gpus.size(); ++i) {
-      const bool has_node = model.node_of[i] < model.nodes.size();
-      // A node's finding stands for each of its GPUs that has a value.
-      if (has_node && !std::isnan(gpus[row][i].distance)) {
-        const Judged& node = nodes[row][model.node_of[i]];
-        if (node.apart(policy.floor, policy.coarse_false_discovery)) made.add(i, row, node);
-      }
-      if (gpus[row][i].apart(policy.floor, policy.false_discovery)) made.add(i, row, gpus[row][i]);
-    }
+Far far_in(const Model& model, const std::vector<double>& row, const Priors& priors, double alpha,
+           std::size_t fewest, const OutlierPolicy& policy) {
+  Far made;
+  const auto far = [&](const std::vector<double>& values, const Prior& prior) {
+    if (values.size() < fewest) return std::vector<FarValue>{};
+    // Where all but one are equal there is no spread; what cannot matter stands in for it.
+    std::vector<FarValue> all = far_values(values, prior, alpha, policy.floor / 10);
+    std::erase_if(all,
+                  [&](const FarValue& one) { return std::abs(values[one.at]) < policy.floor; });
+    return all;
+  };
+  for (const FarValue& node : far(of_nodes(model, row), priors.nodes)) {
+    for (const std::size_t gpu : model.nodes[node.at])
+      if (!std::isnan(row[gpu])) made[gpu] = node;
+  }
+  for (const FarValue& gpu : far(row, priors.gpus)) made.try_emplace(gpu.at, gpu);
+  return made;
+}
+
+/// By GPU the median over its metrics. Counts take no part: a GPU that is slow has the same.
+std::vector<double> figures_of(const Model& model) {
+  std::vector<double> made;
+  for (std::size_t gpu = 0; gpu < model.gpus.size(); ++gpu) {
+    std::vector<double> values;
+    values.reserve(model.rows.size());
+    for (std::size_t row = 0; row < model.rows.size(); ++row)
+      if (!is_count(model.series[row]->unit)) values.push_back(model.rows[row][gpu]);
+    made.push_back(statistics_of(std::move(values)).median);
   }
   return made;
 }
 
-/// Each GPU's median distance over all its metrics, judged as one metric more.
-std::vector<Judged> together_of(const Model& model, const std::vector<std::vector<Judged>>& gpus,
-                                const OutlierPolicy& policy) {
-  if (model.rows.size() < kFewestRowsForShift) return {};
-  Row row;
-  std::vector<double> distances;
-  for (std::size_t i = 0; i < model.gpus.size(); ++i) {
-    distances.clear();
-    for (const auto& peers : gpus) {
-      if (!std::isnan(peers[i].distance)) distances.push_back(peers[i].distance);
-    }
-    const bool enough = distances.size() >= kFewestRowsForShift;
-    row.values.push_back(enough ? median_of(distances) : kNoNumber);
-  }
-  return judged({row}, policy).front();
-}
-
+/// What is far off, by side and metrics (none: all together): the GPUs of each group.
 class Grouping {
  public:
-  Grouping(const LaunchFacts& facts, Outliers& into)
-      : facts_(facts),
-        into_(into),
-        facts_alone_{facts},
-        pairing_(pair_up(facts_alone_, {}, PairBy::uuid)) {
-    for (std::uint32_t i = 0; i < pairing_.gpus.size(); ++i) place_[pairing_.gpus[i].number] = i;
-  }
+  Grouping(const LaunchFacts& facts, const Model& model) : facts_(facts), model_(model) {}
 
-  void add(const Model& model, const std::vector<std::size_t>& gpus,
-           const std::vector<std::size_t>& rows, const std::vector<Judged>& cells) {
-    OutlierGroup made;
-    std::vector<std::uint32_t> places;
-    for (const std::size_t gpu : gpus) {
-      made.gpus.push_back(facts_.gpus[model.gpus[gpu]].number);
-      places.push_back(place_.at(made.gpus.back()));
+  void add(std::size_t gpu, std::vector<std::size_t> rows, std::vector<double> distances,
+           double z) {
+    const bool slower = median_of(distances) < 0;
+    Group& group = groups_[{slower, std::move(rows)}];
+    group.gpus.push_back(gpu);
+    group.distances.insert(group.distances.end(), distances.begin(), distances.end());
+    if (std::abs(z) > std::abs(group.z)) group.z = z;
+  }
+  void move_to(std::vector<OutlierGroup>& made, const Pairing& pairing) const {
+    for (const auto& [key, group] : groups_) {
+      const auto [least, most] = std::ranges::minmax_element(group.distances);
+      made.push_back({.slower = key.first,
+                      .median = median_of(group.distances),
+                      .least = *least,
+                      .most = *most,
+                      .z = group.z});
+      std::vector<std::uint32_t> places;
+      for (const std::size_t gpu : group.gpus) {
+        const FactsOfGpu& of = facts_.gpus[model_.gpus[gpu]];
+        made.back().gpus.push_back(of.number);
+        const auto at = std::ranges::find(pairing.gpus, of.number, &PairedGpu::number);
+        places.push_back(static_cast<std::uint32_t>(at - pairing.gpus.begin()));
+      }
+      std::ranges::sort(made.back().gpus);
+      std::ranges::sort(places);
+      made.back().place = place_of(pairing, places);
+      for (const std::size_t row : key.second) {
+        const SeriesOfLaunch& series = *model_.series[row];
+        made.back().metrics.push_back(facts_.cases[series.of_case] + "/" + series.name);
+      }
     }
-    std::ranges::sort(made.gpus);
-    std::ranges::sort(places);
-    made.place = place_of(pairing_, places);
-    for (const std::size_t row : rows) {
-      const SeriesOfLaunch& series = *model.series[row];
-      made.metrics.push_back(facts_.cases[series.of_case] + "/" + series.name);
-    }
-    std::vector<double> distances;
-    for (const Judged& cell : cells) {
-      distances.push_back(cell.distance);
-      if (std::abs(cell.z) > std::abs(made.z)) made.z = cell.z;
-    }
-    const auto [least, most] = std::ranges::minmax_element(distances);
-    made.least = *least;
-    made.most = *most;
-    made.median = median_of(distances);
-    made.slower = made.median < 0;
-    into_.groups.push_back(std::move(made));
   }
 
  private:
+  struct Group {
+    std::vector<std::size_t> gpus = {};
+    std::vector<double> distances = {};
+    double z = 0;
+  };
   const LaunchFacts& facts_;
-  Outliers& into_;
-  std::vector<LaunchFacts> facts_alone_;
-  Pairing pairing_;
-  std::map<std::uint32_t, std::uint32_t> place_;  // by gpu_id
+  const Model& model_;
+  std::map<std::pair<bool, std::vector<std::size_t>>, Group> groups_;
 };
 
-void add_groups(Grouping& grouping, const Model& model, const Apart& apart) {
-  // By side and metrics: the GPUs that lie apart in just these.
-  std::map<std::pair<std::size_t, bool>, std::vector<std::size_t>> rows_of;
-  for (const auto& [key, cell] : apart.cells) {
-    rows_of[{key.first, cell.distance < 0}].push_back(key.second);
+/// Of one GPU in single metrics, on one side.
+struct InMetrics {
+  std::vector<std::size_t> rows = {};
+  std::vector<double> distances = {};
+  double z = 0;
+};
+
+void add_outliers(Grouping& grouping, Model& model, const OutlierPolicy& policy) {
+  const std::vector<double> figures = figures_of(model);
+  const Far in_all = far_in(model, figures, {}, policy.alpha, kFewestPeers, policy);
+  for (const auto& [gpu, far] : in_all) {
+    grouping.add(gpu, {}, {figures[gpu]}, far.z);
+    for (std::size_t row = 0; row < model.rows.size(); ++row)  // what it is beyond that
+      if (!is_count(model.series[row]->unit)) model.rows[row][gpu] -= figures[gpu];
   }
-  std::map<std::pair<bool, std::vector<std::size_t>>, std::vector<std::size_t>> alike;
-  for (const auto& [key, rows] : rows_of) alike[{key.second, rows}].push_back(key.first);
-  for (const auto& [key, gpus] : alike) {
-    std::vector<Judged> cells;
-    for (const std::size_t gpu : gpus) {
-      for (const std::size_t row : key.second) cells.push_back(apart.cells.at({gpu, row}));
+  std::vector<std::vector<double>> node_rows;
+  node_rows.reserve(model.rows.size());
+  for (const std::vector<double>& row : model.rows) node_rows.push_back(of_nodes(model, row));
+  const Priors priors = {.gpus = prior_of(model.rows), .nodes = prior_of(node_rows)};
+  const double alpha = policy.alpha / static_cast<double>(model.rows.size());
+  std::map<std::pair<std::size_t, bool>, InMetrics> found;  // by GPU and side
+  for (std::size_t row = 0; row < model.rows.size(); ++row) {
+    for (const auto& [gpu, far] :
+         far_in(model, model.rows[row], priors, alpha, kFewestInOneMetric, policy)) {
+      InMetrics& one = found[{gpu, model.rows[row][gpu] < 0}];
+      one.rows.push_back(row);
+      one.distances.push_back(model.rows[row][gpu]);
+      if (std::abs(far.z) > std::abs(one.z)) one.z = far.z;
     }
-    grouping.add(model, gpus, key.second, cells);
   }
+  for (auto& [key, one] : found)
+    grouping.add(key.first, std::move(one.rows), std::move(one.distances), one.z);
 }
 
 }  // namespace
 
 Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy) {
   Outliers made;
-  const std::vector<Model> models = models_of(facts);
+  std::vector<Model> models = models_of(facts);
   if (models.empty()) return made;
-  Grouping grouping(facts, made);
-  for (const Model& model : models) {
-    if (model.rows.empty()) continue;
+  const std::vector<LaunchFacts> alone{facts};
+  const Pairing pairing = pair_up(alone, {}, PairBy::uuid);
+  for (Model& model : models) {
     made.gpus += model.gpus.size();
     made.metrics = std::max(made.metrics, model.rows.size());
-    const auto gpus = judged(model.rows, policy);
-    const Apart apart = apart_of(model, gpus, policy);
-    add_groups(grouping, model, apart);
-    std::set<std::size_t> named;
-    for (const auto& [key, cell] : apart.cells) named.insert(key.first);
-    const std::vector<Judged> together = together_of(model, gpus, policy);
-    for (std::size_t i = 0; i < together.size(); ++i) {
-      if (!named.contains(i) && together[i].apart(policy.floor, policy.coarse_false_discovery)) {
-        grouping.add(model, {i}, {}, {together[i]});
-      }
-    }
+    Grouping grouping(facts, model);
+    add_outliers(grouping, model, policy);
+    grouping.move_to(made.groups, pairing);
   }
   std::ranges::stable_sort(made.groups, [](const auto& a, const auto& b) {
     if (a.slower != b.slower) return a.slower;
     if (a.gpus.size() != b.gpus.size()) return a.gpus.size() > b.gpus.size();
     return std::abs(a.median) > std::abs(b.median);
   });
+  return made;
+}
+
+Outliers outliers_of(const Report& report) {
+  try {
+    return outliers_of(facts_of(report, "report"));
+  } catch (const ReportError&) {  // a GPU or case twice: nobody can say which is which
+    return {};
+  }
+}
+
+std::vector<std::string> slower_outliers(const Report& report) {
+  std::vector<std::string> made;
+  for (const OutlierGroup& group : outliers_of(report).groups)
+    if (group.slower) made.push_back(text_of(group));
   return made;
 }
 

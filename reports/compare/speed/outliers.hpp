@@ -9,22 +9,20 @@
 
 namespace tidemark {
 
-/// GPUs of one model, or nodes, below which none can be said to lie apart.
-inline constexpr std::size_t kFewestPeers = 8;
+/// GPUs of one model, or nodes, below which none can be said to lie apart in all metrics together,
+/// and in a single one: of four GPUs on a board three are often close in one by chance.
+inline constexpr std::size_t kFewestPeers = 3, kFewestInOneMetric = 8;
 
 struct OutlierPolicy {
   double floor = 0.01;  // least distance that matters, natural logarithm
-  // Benjamini-Hochberg. Over all GPUs of all metrics, where there are many that it could be:
-  double false_discovery = 0.01;
-  // Over nodes, and over GPUs in all metrics together, of which there are few:
-  double coarse_false_discovery = 0.02;
+  double alpha = 0.01;  // chance of any false one: over all metrics together, and over single ones
 };
 
 /// GPUs that lie apart on the same side in the same metrics.
 struct OutlierGroup {
-  std::string place;                 // "node n17, all 8 GPUs"
-  std::vector<std::uint32_t> gpus;   // gpu_id, ascending
-  std::vector<std::string> metrics;  // "<case>/<metric>"; of several metrics together: empty
+  std::string place = {};                 // "node n17, all 8 GPUs"
+  std::vector<std::uint32_t> gpus = {};   // gpu_id, ascending
+  std::vector<std::string> metrics = {};  // "<case>/<metric>"; of several metrics together: empty
   bool slower = true;
   double median = 0, least = 0, most = 0;  // distances, natural logarithm; below 0 for slower
   double z = 0;                            // the greatest, in robust standard deviations
@@ -35,10 +33,15 @@ struct Outliers {
   std::size_t metrics = 0, gpus = 0;  // that were looked at
 };
 
-/// Robust z: the distance of a GPU's logarithm from the median of its model over 1.4826 times the
-/// median absolute deviation, that one drawn towards what other metrics have, as t of the few
-/// degrees of freedom such a deviation has.
+/// First over all metrics together, a figure a GPU and node: the median of its distances from the
+/// median of its model; then in single metrics, beyond that figure. Far is far_values().
 Outliers outliers_of(const LaunchFacts& facts, const OutlierPolicy& policy = {});
+
+/// Those of a report; none where a GPU or a case stands there twice.
+Outliers outliers_of(const Report& report);
+
+/// text_of() each group that is slower.
+std::vector<std::string> slower_outliers(const Report& report);
 
 /// "SLOWER than the other GPUs: node n17, all 8 GPUs, 3 metrics: ..." in one line.
 std::string text_of(const OutlierGroup& group);

@@ -43,7 +43,7 @@ TEST(Outliers, OneSlowGpuIsNamedWithItsDistance) {
   const Outliers outliers = found(report_of(16, 10, {.first_gpu = std::log(0.95)}));
   ASSERT_EQ(outliers.groups.size(), 1U);
   EXPECT_EQ(outliers.groups[0].gpus, std::vector<std::uint32_t>{0});
-  EXPECT_EQ(outliers.groups[0].metrics.size(), 10U);
+  EXPECT_TRUE(outliers.groups[0].metrics.empty());  // in all together
   EXPECT_TRUE(outliers.groups[0].slower);
   EXPECT_NEAR(outliers.groups[0].median, std::log(0.95), 0.005);
 }
@@ -67,8 +67,28 @@ TEST(Outliers, AGpuThatIsFasterIsNamedAsFaster) {
   EXPECT_FALSE(outliers.groups[0].slower);
 }
 
-TEST(Outliers, FewerThanEightGpusAreNotJudged) {
-  const Outliers outliers = found(report_of(7, 10, {.first_gpu = std::log(0.5)}));
+TEST(Outliers, OfThreeGpusOneAtHalfTheSpeedIsNamed) {
+  const Outliers outliers = found(report_of(3, 10, {.first_gpu = std::log(0.5)}));
+  ASSERT_EQ(outliers.groups.size(), 1U);
+  EXPECT_EQ(outliers.groups[0].gpus, std::vector<std::uint32_t>{0});
+}
+
+TEST(Outliers, OfEightThatDifferInEachMetricOneALittleSlowerInAllIsNamedAlone) {
+  SyntheticFleet unlike{.gpus = 8, .cases = 100, .seed = 7};
+  unlike.noise.apart = true;
+  const Outliers outliers = found(synthetic_launch(unlike, 0, true, {.first_gpu = -0.02}));
+  ASSERT_EQ(outliers.groups.size(), 1U);
+  EXPECT_EQ(outliers.groups[0].gpus, std::vector<std::uint32_t>{0});
+}
+
+TEST(Outliers, OfFewerThanEightGpusNoneIsNamedInASingleMetric) {
+  Report report = report_of(7, 10, {});
+  scale(report, 3, 5, 0.5);
+  EXPECT_EQ(found(report).groups.size(), 0U);
+}
+
+TEST(Outliers, TwoGpusAreNotJudged) {
+  const Outliers outliers = found(report_of(2, 10, {.first_gpu = std::log(0.5)}));
   EXPECT_EQ(outliers.groups.size(), 0U);
   EXPECT_EQ(outliers.metrics, 0U);
 }

@@ -1,5 +1,5 @@
-// First the GPUs that changed unlike the others (speed/gpus_apart.hpp), then the cases over the
-// rest, then what all cases share; of few GPUs the same for each alone.
+// First the GPUs that changed unlike the others (speed/gpus.hpp), then the cases over the rest,
+// then what all cases share.
 #include "reports/compare/speed/speed.hpp"
 
 #include <fmt/format.h>
@@ -10,23 +10,12 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/base/words.hpp"
-#include "reports/compare/speed/gpus_apart.hpp"
+#include "reports/compare/speed/gpus.hpp"
 #include "reports/compare/speed/moderated.hpp"
 #include "reports/compare/speed/series.hpp"
 
 namespace tidemark {
 namespace {
-
-/// `one_gpu`: of few, judged beside the mean over them, so that what is found without a change adds
-/// to what the mean finds.
-double alpha_of(const Effect& effect, const SpeedPolicy& policy, bool one_gpu = false) {
-  constexpr double kFifth = 0.2;
-  // One launch a side is judged by how all metrics scatter, long tails included: that is sure
-  // enough.
-  const std::size_t launches = std::min(effect.base, effect.fresh);
-  const bool sure = !one_gpu && (launches >= kSureLaunches || launches == 1);
-  return policy.false_discovery * (sure ? 1 : kFifth);
-}
 
 /// Mean over the rows that are not left out; NaN where a launch has none.
 std::vector<double> means_of(const LaunchMatrix& matrix, const std::vector<bool>& left_out) {
@@ -119,31 +108,6 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
   return made;
 }
 
-/// By GPU (of the pairing): its values as if it were the only one. Of series with too few GPUs to
-/// tell one from the others, where the mean hides what one loses behind what another gains.
-using GpusAlone = std::map<std::uint32_t, SpeedComparison>;
-
-GpusAlone gpus_alone(const std::vector<Series>& all, const Pairing& pairing) {
-  const auto few = [](const Series& series) {
-    return series.gpus.size() > 1 && series.gpus.size() < kFewestGpus;
-  };
-  GpusAlone made;
-  for (const Series& series : all) {
-    for (const std::uint32_t gpu : series.gpus) {
-      if (few(series)) made.try_emplace(gpu);
-    }
-  }
-  for (auto& [gpu, alone] : made) {
-    for (const Series& series : all) {
-      std::vector<bool> left_out(series.gpus.size(), true);
-      const auto at = std::ranges::find(series.gpus, gpu);
-      if (few(series) && at != series.gpus.end()) left_out[at - series.gpus.begin()] = false;
-      alone.series.push_back(finding_of(series, pairing, left_out));
-    }
-  }
-  return made;
-}
-
 /// The least effect found 8 times of 10 if it were the only one among `tests`.
 double smallest_seen(const Effect& own, const Effect& in_all, double floor, std::size_t tests,
                      double alpha) {
@@ -175,8 +139,7 @@ SpeedVerdict in_view_of(SpeedVerdict own, const SpeedFinding& finding, SpeedVerd
   if (own == SpeedVerdict::not_compared) return own;
   const double total = finding.in_all.effect;
   if (std::abs(total) > finding.floor) {
-    const bool own_changed = own == SpeedVerdict::regressed || own == SpeedVerdict::improved;
-    if (own_changed && (total < 0) == (finding.own.effect < 0)) return own;
+    if (is_change(own) && (total < 0) == (finding.own.effect < 0)) return own;
     if (shared == (total < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved))
       return SpeedVerdict::with_all;
   }
@@ -187,20 +150,6 @@ SpeedVerdict in_view_of(SpeedVerdict own, const SpeedFinding& finding, SpeedVerd
 double loss_limit_of(const SpeedFinding& finding) {
   if (!std::isnan(finding.in_all.standard_error)) return finding.in_all.loss_limit();
   return finding.own.loss_limit() + finding.own.effect - finding.in_all.effect;
-}
-
-/// By finding, a number for its unit.
-std::vector<std::uint32_t> kinds_of(const SpeedComparison& made,
-                                    const std::vector<std::size_t>& judged) {
-  std::map<std::string, std::uint32_t> numbers;
-  std::vector<std::uint32_t> kinds;
-  kinds.reserve(judged.size());
-  for (const std::size_t i : judged) {
-    kinds.push_back(
-        numbers.try_emplace(made.series[i].unit, static_cast<std::uint32_t>(numbers.size()))
-            .first->second);
-  }
-  return kinds;
 }
 
 /// So many launches a side as exclude a loss of kNotWorseFloors, or show one of the floor, if the
@@ -262,32 +211,10 @@ LaunchMatrix matrix_of(const SpeedComparison& made, const Pairing& pairing,
 
 void test_series(SpeedComparison& made, const Pairing& pairing) {
   const std::vector<std::size_t> judged = judged_of(made);
-  made.effects = moderated_effects(matrix_of(made, pairing, judged),
-                                   {.kind = kinds_of(made, judged), .metrics = true});
-}
-
-std::vector<double> q_of(const std::vector<Effect>& effects) {
-  std::vector<double> p;
-  p.reserve(effects.size());
-  for (const Effect& effect : effects) p.push_back(effect.p);
-  return false_discovery_rates(p);
-}
-
-/// The q of GPUs alone: Benjamini-Hochberg over all of them and the means at once, and the same
-/// over what all metrics of each share. The means keep their own, or small changes of all GPUs,
-/// which the mean shows best, would go unseen.
-void hold_false_discoveries(const Effects& means, GpusAlone& alone) {
-  std::vector<Effect> rows = means.rows, shared = {means.shared};
-  for (const auto& [gpu, one] : alone) {
-    rows.insert(rows.end(), one.effects.rows.begin(), one.effects.rows.end());
-    shared.push_back(one.effects.shared);
-  }
-  const std::vector<double> q = q_of(rows), q_shared = q_of(shared);
-  std::size_t at = means.rows.size(), number = 1;
-  for (auto& [gpu, one] : alone) {
-    for (Effect& row : one.effects.rows) row.q = q[at++];
-    one.effects.shared.q = q_shared[number++];
-  }
+  std::vector<bool> counts;
+  counts.reserve(judged.size());
+  for (const std::size_t i : judged) counts.push_back(is_count(made.series[i].unit));
+  made.effects = moderated_effects(matrix_of(made, pairing, judged), counts);
 }
 
 /// Before judge_series, which gives a reason to what it finds ambiguous.
@@ -297,8 +224,7 @@ void warn_of_launches(SpeedComparison& made, const Pairing& pairing, const Speed
   made.odd = odd_launches(matrix, made.effects, judged_of(made), policy.floor);
 }
 
-void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy,
-                  bool one_gpu) {
+void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   if (made.effects.separated) {
     made.shared = judge_effect(made.effects.shared, policy.floor, policy.shared_alpha,
                                is_few(made.effects.shared));
@@ -313,7 +239,9 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     fill_means(finding, made.effects, pairing.base);
     if (finding.exact) finding.floor = kExactFloors * finding.floor_given;
     const bool few = is_few(finding.own);
-    const double alpha = alpha_of(finding.own, policy, one_gpu);
+    // Variances of few launches are unsure: the whole of it would be 6 % with three a side.
+    const bool sure = std::min(finding.own.base, finding.own.fresh) >= kSureLaunches;
+    const double alpha = (sure ? 1 : 0.5) * policy.false_discovery;
     const SpeedVerdict own = judge_effect(finding.own, finding.floor, alpha, few);
     finding.loss_limit = loss_limit_of(finding);
     finding.verdict = in_view_of(own, finding, made.shared);
@@ -326,43 +254,6 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
   judge_unstable(made, matrix_of(made, pairing, judged), judged);
 }
 
-SpeedVerdict in_all(const SpeedFinding& finding, SpeedVerdict shared) {
-  return finding.verdict == SpeedVerdict::with_all ? shared : finding.verdict;
-}
-
-SpeedVerdict change_of(const SpeedFinding& finding, SpeedVerdict shared) {
-  const SpeedVerdict verdict = in_all(finding, shared);
-  const bool changed = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
-  return changed ? verdict : SpeedVerdict::same;
-}
-
-/// Names the GPUs whose change the mean does not tell: it has another verdict, or they lie beyond
-/// it. A mean that is not worse though one of them may be is ambiguous.
-void name_alone(SpeedComparison& made, const GpusAlone& alone) {
-  for (std::size_t i = 0; i < made.series.size() && !alone.empty(); ++i) {
-    SpeedFinding& mean = made.series[i];
-    GpusByVerdict found;
-    for (const auto& [gpu, of_gpu] : alone) {
-      const SpeedFinding& one = of_gpu.series[i];
-      const SpeedVerdict verdict = change_of(one, of_gpu.shared);
-      const bool open = in_all(one, of_gpu.shared) == SpeedVerdict::ambiguous;
-      if (is_kept(mean.verdict) && open && -one.total > one.floor) {
-        mean.verdict = SpeedVerdict::ambiguous;
-        mean.why = fmt::format("one of its GPUs may have changed by itself, by {:+.2f} %",
-                               100 * std::expm1(one.total));
-        mean.launches_needed = one.launches_needed;
-      }
-      // Without a q nothing says how far a GPU lies off by chance.
-      if (verdict == SpeedVerdict::same || std::isnan(one.own.q)) continue;
-      const double beyond =
-          (one.total - mean.total) * (verdict == SpeedVerdict::regressed ? -1 : 1);
-      const bool told = verdict == change_of(mean, made.shared) && beyond <= one.floor;
-      if (!told) found.add(verdict, gpu, {.total = one.total, .own = one.own});
-    }
-    found.move_to(made.gpus, mean.of_case, mean.metric, true);
-  }
-}
-
 /// A median that stays while many samples become slow is a regression all the same.
 void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   std::vector<std::size_t> judged;
@@ -372,7 +263,7 @@ void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolic
     judged.push_back(i);
   }
   const LaunchMatrix matrix = matrix_of(made, pairing, judged, &SpeedFinding::tails);
-  const Effects effects = moderated_effects(matrix, {.kind = kinds_of(made, judged)});
+  const Effects effects = moderated_effects(matrix);
   const std::vector<double> even(matrix.launches, 1.0);
   for (std::size_t row = 0; row < judged.size(); ++row) {
     SpeedFinding& finding = made.series[judged[row]];
@@ -380,7 +271,7 @@ void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolic
     const double floor = kTailFloors * finding.floor_given;
     // Tails of one launch say little: 17 % and 32 % were seen of one exchange without a change.
     if (finding.verdict == SpeedVerdict::regressed || is_few(effect) ||
-        judge_effect(effect, floor, alpha_of(effect, policy), is_few(effect)) !=
+        judge_effect(effect, floor, policy.false_discovery, is_few(effect)) !=
             SpeedVerdict::regressed) {
       continue;
     }
@@ -448,23 +339,15 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   std::vector<Series> all = series_of(pairing);
   std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
-  GpusApart apart = gpus_apart(all, policy);
-  made.gpus = std::move(apart.findings);
-  made.unsteady = std::move(apart.unsteady);
+  GpuJudgment gpus = judge_gpus(all, pairing, policy);
+  made.gpus = std::move(gpus.findings);
+  made.unsteady = std::move(gpus.unsteady);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    made.series.push_back(finding_of(all[i], pairing, apart.left_out[i]));
+    made.series.push_back(finding_of(all[i], pairing, gpus.left_out[i]));
   }
-  GpusAlone alone = gpus_alone(all, pairing);
   test_series(made, pairing);
-  for (auto& [gpu, one] : alone) test_series(one, pairing);
-  hold_false_discoveries(made.effects, alone);
   warn_of_launches(made, pairing, policy);
-  judge_series(made, pairing, policy, false);
-  for (auto& [gpu, one] : alone) {
-    one.policy = policy;
-    judge_series(one, pairing, policy, true);
-  }
-  name_alone(made, alone);
+  judge_series(made, pairing, policy);
   judge_tails(made, pairing, policy);
   for (const SpeedFinding& finding : made.series) {
     ++made.counts[static_cast<std::size_t>(finding.verdict)];

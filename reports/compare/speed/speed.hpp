@@ -37,6 +37,10 @@ constexpr bool is_kept(SpeedVerdict verdict) {
   return verdict == SpeedVerdict::same || verdict == SpeedVerdict::not_worse;
 }
 
+constexpr bool is_change(SpeedVerdict verdict) {
+  return verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
+}
+
 /// A least effect of its own for the cases of a glob.
 struct CaseFloor {
   std::string cases;
@@ -53,8 +57,7 @@ struct SpeedPolicy {
 
 /// Launches a side below which a small change cannot be believed.
 inline constexpr std::size_t kFewestLaunches = 3;
-/// Launches a side below which the rate of false discoveries is held to a fifth: variances of three
-/// launches are so unsure that 5 % became 9 % in trials.
+/// Launches a side from which those of one side tell how it scatters.
 inline constexpr std::size_t kSureLaunches = 5;
 /// With fewer than kFewestLaunches, an effect must be this many times the floor.
 inline constexpr double kFewLaunchesFloors = 3;
@@ -110,34 +113,44 @@ struct SpeedFinding {
   bool lacks_tails() const;
 };
 
-/// Of one GPU: `own` is against the other GPUs, or of those judged alone against its other metrics.
+/// Of one GPU: `own` is against the other GPUs, or of those judged alone against its own past.
 struct GpuChange {
   double total = 0;  // the effect in all
   Effect own;
 };
 
-/// GPUs whose number changed unlike that of the other GPUs; of two or three, unlike the mean over
+/// GpuFinding::of_case of what all metrics of a GPU have in common.
+inline constexpr std::uint32_t kAllMetrics = kNoRow;
+/// Chance that a GPU is named where each side has one launch, by how the other GPUs scatter.
+inline constexpr double kFarAlpha = 0.01;
+
+/// GPUs whose numbers changed unlike those of the other GPUs; of two or three, unlike the mean over
 /// them. `same`: those that did not change where the others did; `with_all`: those that changed as
 /// the others did, and less.
 struct GpuFinding {
-  std::uint32_t of_case = 0;
-  std::string metric = {};
+  std::uint32_t of_case = kAllMetrics;
+  std::string metric = {};  // empty with it
   SpeedVerdict verdict = SpeedVerdict::regressed;
   std::vector<std::uint32_t> gpus = {};  // indices into the pairing, ascending
   std::vector<GpuChange> changes = {};   // of each
   bool waived = false;
   bool alone = false;  // one of two or three: told from its own past, not from the others
 
+  /// Whether it is about this metric, too.
+  bool covers(std::uint32_t which_case, std::string_view name) const {
+    return of_case == kAllMetrics || (of_case == which_case && metric == name);
+  }
+
   /// The smallest and the largest effect in all.
   std::pair<double, double> range() const;
 };
 
-/// A GPU that is far slower in the mean of its new launches, in most metrics, and whose launches
-/// lie too far apart to say that it changed: sick in some of them.
+/// A GPU that is far slower in the mean of its new launches, and whose launches lie too far apart
+/// to say that it changed: sick in some of them.
 struct UnsteadyGpu {
-  std::uint32_t gpu = 0;                // index into the pairing
-  std::size_t metrics = 0, judged = 0;  // so many of so many
-  double least = 0, most = 0;           // effects in these, the smallest and the largest loss
+  std::uint32_t gpu = 0;    // index into the pairing
+  std::size_t metrics = 0;  // that it has
+  double loss = 0;          // in all, in the median of these
 };
 
 /// A launch that lies far from the others of its side, and does not count: in some metrics

@@ -150,10 +150,7 @@ void add_shared(Section& made, const Comparison& comparison, Readers readers) {
 void add_sure_speed(Section& made, const Comparison& comparison) {
   add_shared(made, comparison, kOnPage);
   std::vector<const SpeedFinding*> sure = speed_in_order(comparison, false);
-  std::erase_if(sure, [](const SpeedFinding* finding) {
-    return finding->verdict != SpeedVerdict::regressed &&
-           finding->verdict != SpeedVerdict::improved;
-  });
+  std::erase_if(sure, [](const SpeedFinding* finding) { return !is_change(finding->verdict); });
   const auto line = [&comparison, sure](std::size_t i) { return line_of(comparison, *sure[i]); };
   made.add(List{sure.size(), kMost, "metric", line}, kOnPage);
 }

@@ -125,12 +125,13 @@ std::vector<Block> explanation_of(const Comparison& comparison, std::string_view
     if (finding.of_case == which) put_metric(page, comparison, finding);
   }
   for (const GpuFinding& finding : comparison.speed.gpus) {
-    if (finding.of_case != which) continue;
+    if (finding.of_case != which && finding.of_case != kAllMetrics) continue;
     const auto [least, most] = finding.range();
     put(page,
-        fmt::format("{} {} {}, {} in all: {}", finding.metric, name_of(finding.verdict),
-                    finding.alone ? "by itself" : "unlike the other GPUs", percents(least, most),
-                    place_of(comparison.pairing, finding.gpus)),
+        fmt::format("{} {} {}, {} in all: {}",
+                    finding.metric.empty() ? "all metrics together" : finding.metric,
+                    name_of(finding.verdict), finding.alone ? "by itself" : "unlike the other GPUs",
+                    percents(least, most), place_of(comparison.pairing, finding.gpus)),
         5);
     for (std::size_t i = 0; i < std::min(finding.gpus.size(), kMostGpus); ++i) {
       const GpuChange& change = finding.changes[i];

@@ -7,8 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "reports/base/statistics.hpp"
@@ -68,23 +66,23 @@ void add_results(Grid& grid, const Comparison& comparison) {
 void add_effects(Grid& grid, const Comparison& comparison) {
   const SpeedComparison& speed = comparison.speed;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> worst;  // by case and GPU, of metrics
-  std::set<std::tuple<std::uint32_t, std::string_view, std::uint32_t>> apart;
   const auto add = [&worst](SpeedVerdict verdict, std::uint32_t which, std::uint32_t gpu,
                             double effect) {
-    if (verdict != SpeedVerdict::regressed && verdict != SpeedVerdict::improved) return;
+    if (!is_change(verdict)) return;
     const auto [at, first] = worst.try_emplace({which, gpu}, effect);
     if (!first) at->second = std::min(at->second, effect);
   };
-  for (const GpuFinding& finding : speed.gpus) {
-    for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
-      apart.emplace(finding.of_case, finding.metric, finding.gpus[i]);
-      add(finding.verdict, finding.of_case, finding.gpus[i], finding.changes[i].total);
-    }
-  }
   for (const SpeedFinding& finding : speed.series) {
     const bool shared = finding.verdict == SpeedVerdict::with_all;
+    std::set<std::uint32_t> apart;
+    for (const GpuFinding& one : speed.gpus) {
+      if (!one.covers(finding.of_case, finding.metric)) continue;
+      apart.insert(one.gpus.begin(), one.gpus.end());
+      for (std::size_t i = 0; i < one.gpus.size(); ++i)
+        add(one.verdict, finding.of_case, one.gpus[i], one.changes[i].total);
+    }
     for (const std::uint32_t gpu : finding.mean_over) {
-      if (apart.contains({finding.of_case, finding.metric, gpu})) continue;
+      if (apart.contains(gpu)) continue;
       add(shared ? speed.shared : finding.verdict, finding.of_case, gpu, finding.total);
     }
   }

@@ -88,8 +88,9 @@ void add_gpu_metrics(Sheet& sheet, const Comparison& comparison) {
   for (const GpuFinding& finding : comparison.speed.gpus) {
     for (std::size_t i = 0; i < finding.gpus.size(); ++i) {
       const GpuChange& change = finding.changes[i];
-      sheet.begin("line", "gpu_metric", "case", pairing.cases[finding.of_case], "metric",
-                  finding.metric, "finding",
+      const bool in_all = finding.of_case == kAllMetrics;
+      sheet.begin("line", "gpu_metric", "case", in_all ? "" : pairing.cases[finding.of_case],
+                  "metric", finding.metric, "finding",
                   fmt::format("{}{}", finding.waived ? "waived " : "", name_of(finding.verdict)));
       set_gpu(sheet, pairing.gpus[finding.gpus[i]]);
       sheet.add_line("total_percent", percent_of(change.total), "own_percent",
@@ -157,7 +158,9 @@ OrderedJson gpu_speed_json(const Comparison& comparison, const GpuFinding& findi
     return object("total", of.total, "own", effect_of(of.own));
   };
   const auto [least, most] = finding.range();
-  return object("case", pairing.cases[finding.of_case], "metric", finding.metric, "verdict",
+  const bool in_all = finding.of_case == kAllMetrics;
+  return object("case", in_all ? OrderedJson() : OrderedJson(pairing.cases[finding.of_case]),
+                "metric", in_all ? OrderedJson() : OrderedJson(finding.metric), "verdict",
                 name_of(finding.verdict), "waived", finding.waived, "place",
                 place_of(pairing, finding.gpus), "gpus", gpus_json(pairing, finding.gpus),
                 "changes", array(finding.changes, change), "by_itself", finding.alone, "least",
@@ -268,17 +271,16 @@ std::map<std::uint32_t, std::vector<Found>> found_of_cases(const Comparison& com
     // What moved with all the others is what they share: slower, as a rule.
     const SpeedVerdict verdict =
         finding.verdict == SpeedVerdict::with_all ? comparison.speed.shared : finding.verdict;
-    const bool named = verdict == SpeedVerdict::regressed || verdict == SpeedVerdict::improved;
+    const bool named = is_change(verdict);
     made[finding.of_case].push_back({finding.waived ? "waived"
                                      : named        ? std::string(name_of(verdict))
                                                     : "inconclusive",
                                      text_of(comparison, finding)});
   }
   for (const GpuFindings& group : gpu_findings(comparison)) {
-    if (group.verdict != SpeedVerdict::regressed && group.verdict != SpeedVerdict::improved) {
-      continue;
-    }
+    if (!is_change(group.verdict)) continue;
     for (const GpuFinding* finding : group.findings) {
+      if (finding->of_case == kAllMetrics) continue;
       made[finding->of_case].push_back(
           {group.waived ? "waived" : std::string(name_of(group.verdict)),
            text_of(comparison, group)});
@@ -297,6 +299,11 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
   if (!is_kept(shared) && shared != SpeedVerdict::not_compared) {
     const bool named = shared != SpeedVerdict::ambiguous;
     texts[named ? std::string(name_of(shared)) : "inconclusive"] += "; " + shared_text(comparison);
+  }
+  for (const GpuFindings& group : gpu_findings(comparison)) {
+    if (is_change(group.verdict) && group.findings.front()->of_case == kAllMetrics)
+      texts[group.waived ? "waived" : std::string(name_of(group.verdict))] +=
+          "; " + text_of(comparison, group);
   }
   texts["inconclusive"] += "; cause: " + cause_text(comparison);
   for (const std::string& more : failing_more_texts(comparison))

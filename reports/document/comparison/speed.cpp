@@ -93,7 +93,7 @@ StripPlot plot_of(const Comparison& comparison, const SpeedFinding& finding) {
                  .rows = {side_of(comparison, finding, values, false),
                           side_of(comparison, finding, values, true)}};
   for (const GpuFinding& found : comparison.speed.gpus) {
-    if (found.of_case != finding.of_case || found.metric != finding.metric) continue;
+    if (!found.covers(finding.of_case, finding.metric)) continue;
     plot.rows.push_back(apart_of(comparison, found, values, false));
     plot.rows.push_back(apart_of(comparison, found, values, true));
   }

@@ -102,8 +102,8 @@ std::vector<const SpeedFinding*> too_fast(const Comparison& comparison) {
     const SpeedVerdict verdict =
         finding.verdict == SpeedVerdict::with_all ? speed.shared : finding.verdict;
     const auto on_gpu = [&](const GpuFinding& one) {
-      return one.of_case == finding.of_case && one.metric == finding.metric &&
-             one.verdict == SpeedVerdict::improved && one.range().second > kQuarter;
+      return one.covers(finding.of_case, finding.metric) && one.verdict == SpeedVerdict::improved &&
+             one.range().second > kQuarter;
     };
     const bool mean = verdict == SpeedVerdict::improved && finding.total > kQuarter;
     if (finding.higher_is_better && (mean || std::ranges::any_of(speed.gpus, on_gpu)))
@@ -139,12 +139,11 @@ void add_drift(std::vector<std::string>& made, const Drift& drift) {
 
 void add_unsteady(std::vector<std::string>& made, const Comparison& comparison) {
   for (const UnsteadyGpu& one : comparison.speed.unsteady)
-    made.push_back(
-        fmt::format("UNSTEADY: {}: {} to {} in the mean, in {} of {}, and its launches lie too far "
-                    "apart to say "
-                    "that it changed: 'tidemark show' of each names it where it is slow",
-                    place_of(comparison.pairing, {one.gpu}), percent(-one.least),
-                    percent(-one.most), one.metrics, plural(one.judged, "metric")));
+    made.push_back(fmt::format(
+        "UNSTEADY: {}: {} in the median of {}, and its launches lie too far apart to say that it "
+        "changed: 'tidemark show' of each names it where it is slow",
+        place_of(comparison.pairing, {one.gpu}), percent(-one.loss),
+        plural(one.metrics, "metric")));
 }
 
 void add_odd_launches(std::vector<std::string>& made, const Comparison& comparison) {
@@ -212,6 +211,7 @@ std::string cause_text(const Comparison& comparison) {
   std::set<std::string> found = findings_of(comparison);
   found.erase("stale_waiver");
   found.erase("still_failing");
+  found.erase("outlier");
   if (setup.cause == Cause::confounded) {
     return (found.empty() ? "nothing changed; what else differs may hide a change: "
                           : "inconclusive, may also be: ") +
@@ -299,6 +299,7 @@ const Evidence* evidence_of(const Comparison& comparison, const ChangeGroup& gro
 }
 
 std::string name_of(const Comparison& comparison, std::uint32_t which, const std::string& metric) {
+  if (which == kAllMetrics) return "all metrics together";
   return fmt::format("{}/{}", comparison.pairing.cases[which], metric);
 }
 
@@ -333,16 +334,18 @@ std::string_view heading_of(const GpuFindings& findings) {
 
 std::string text_of(const Comparison& comparison, const GpuFindings& findings) {
   const bool unchanged = findings.verdict == SpeedVerdict::same;
-  const bool changed =
-      findings.verdict == SpeedVerdict::regressed || findings.verdict == SpeedVerdict::improved;
+  const bool changed = is_change(findings.verdict);
   const std::string than =
       findings.alone
           ? findings.gpus.size() > 1 ? "than before, each by itself" : "than before, by itself"
           : fmt::format("{} the other GPUs{}", unchanged ? "unlike" : "than",
                         changed ? ", unlike before" : "");
-  return fmt::format("{} {}: {}: {}, {} in all", heading_of(findings), than,
+  const bool one = findings.gpus.size() == 1 && findings.findings.size() == 1;
+  const Effect& own = findings.findings.front()->changes.front().own;
+  return fmt::format("{} {}: {}: {}, {}{} in all", heading_of(findings), than,
                      place_of(comparison.pairing, findings.gpus),
                      some_metrics(comparison, findings.findings),
+                     one ? fmt::format("own {}{}, ", percent(own.effect), margin_text(own)) : "",
                      percents(findings.least, findings.most));
 }
 
@@ -473,6 +476,11 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
         "SIDES: the new launches began before those of the base; were they given the wrong way "
         "round?");
   }
+  if (!comparison.outliers.empty())
+    made.push_back(fmt::format(
+        "OUTLIER: {}: slower than the other GPUs of the model in most of the new launches; "
+        "'tidemark show' says by how much",
+        place_of(comparison.pairing, comparison.outliers)));
   add_unsteady(made, comparison);
   add_odd_launches(made, comparison);
   add_drift(made, comparison.speed.drift);
@@ -530,8 +538,7 @@ std::string text_of(const Comparison& comparison, const SpeedFinding& finding, b
       text += fmt::format(" ({} left out)", grouped(finding.gpus_left_out));
     }
   }
-  if (finding.verdict == SpeedVerdict::regressed || finding.verdict == SpeedVerdict::improved)
-    text += moved_with(comparison, finding.total, finding.floor);
+  if (is_change(finding.verdict)) text += moved_with(comparison, finding.total, finding.floor);
   if (why && !finding.why.empty()) text += "; " + finding.why;
   if (!finding.reference.empty()) text += "; others of the model " + finding.reference;
   return text;

@@ -301,14 +301,6 @@ std::string_view host_of(const Report& report, std::uint32_t gpu_id) {
   return node == kNoRow ? "" : report.text(report.nodes[node].hostname);
 }
 
-Outliers outliers_of(const Report& report) {
-  try {
-    return outliers_of(facts_of(report, "report"));
-  } catch (const ReportError&) {  // a GPU or case twice: nobody can say which is which
-    return {};
-  }
-}
-
 Document document_of(const Report& report, const ShowOptions& options) {
   const Summary summary = summary_of(report);
   const LaunchRow& launch = report.launch;

@@ -135,9 +135,6 @@ Section origin_of(const Report& report, const ShowOptions& options);
 /// no GPU reported.
 std::string models_of(const Report& report);
 
-/// Outlier GPUs. Nothing where there are too few to say so.
-Outliers outliers_of(const Report& report);
-
 /// One metric of one case on all GPUs.
 struct Measured {
   std::string_view name, unit;
