@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -91,6 +92,26 @@ Lines lines_of(const Chronicle& all, const MetricLevels& levels) {
   return made;
 }
 
+/// The least change that counts: `floor`, or two ticks of the clock that a metric was taken with.
+/// Its GPUs together say what that is: values that often repeat, and move up as well as down.
+double least_step(const MetricLevels& levels, double floor) {
+  constexpr double kRounding = 1e-6;  // a median is kept with seven digits
+  constexpr double kTicks = 2;
+  double tick = std::numeric_limits<double>::infinity();
+  std::size_t up = 0, down = 0, repeated = 0;
+  for (const std::vector<double>& own : levels.own) {
+    for (std::size_t i = 1; i < own.size(); ++i) {
+      const double move = own[i] - own[i - 1];
+      if (std::abs(move) < kRounding) ++repeated;
+      if (!(std::abs(move) >= kRounding)) continue;
+      ++(move > 0 ? up : down);
+      tick = std::min(tick, std::abs(move));
+    }
+  }
+  const bool ticks = up > 0 && down > 0 && 3 * repeated >= up + down;
+  return ticks ? std::max(floor, kTicks * tick) : floor;
+}
+
 /// The typical GPUs and those that stand for themselves, and those held against a typical one: two
 /// families, so that a fleet of a thousand GPUs does not hide what all of them do.
 struct CandidateFamilies {
@@ -107,8 +128,9 @@ bool is_newest(const Chronicle& all, const MetricKey& key, std::uint32_t launch)
 }
 
 /// `own`: what the GPU or the typical one gives in all, in the nights of `line`.
-void add_newest(History& made, const Candidate& of, const Line& line, const Line& own) {
-  const double floor = made.options.floor, step = newest_step(line.values, floor);
+void add_newest(History& made, const Candidate& of, const Line& line, const Line& own,
+                double floor) {
+  const double step = newest_step(line.values, floor);
   if (step * newest_step(own.values, floor) <= 0) return;
   if (!is_newest(made.chronicle, made.metrics[of.metric].key, line.last.back())) return;
   const std::size_t nights = line.values.size() - 2;
@@ -129,13 +151,13 @@ CandidateFamilies candidates_of(History& made) {
   for (std::uint32_t i = 0; i < made.metrics.size(); ++i) {
     const MetricLevels levels = levels_of(made.chronicle, *made.metrics[i].values);
     const Lines lines = lines_of(made.chronicle, levels);
-    const double floor = made.options.floor;
+    const double floor = least_step(levels, made.options.floor);
     const Line typical = typical_line(made.chronicle, levels);
     if (lines.typical && typical.values.size() >= kLeastSeries) {
       found.level.push_back({.metric = i,
                              .p = strongest_change(typical.values, floor),
                              .worth = worth_of_steady(typical.values)});
-      add_newest(made, found.level.back(), typical, typical);
+      add_newest(made, found.level.back(), typical, typical, floor);
     }
     for (const std::size_t gpu : lines.gpus) {
       const Line line = line_of(made.chronicle, levels, gpu, lines.apart);
@@ -145,7 +167,7 @@ CandidateFamilies candidates_of(History& made) {
                         .apart = lines.apart,
                         .p = strongest_change(line.values, floor),
                         .worth = worth_of_steady(line.values)});
-      add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false));
+      add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false), floor);
     }
   }
   std::ranges::stable_sort(made.newest, std::greater{},
@@ -178,8 +200,9 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
   for (const Candidate& candidate : family) {
     Worth worth = candidate.worth;
     if (candidate.p <= most_p) {
-      const Line line = series_of(made, candidate).line;
-      worth = change_points(line.values, made.options.floor, most_p).worth;
+      const Series series = series_of(made, candidate);
+      const double floor = least_step(series.levels, made.options.floor);
+      worth = change_points(series.line.values, floor, most_p).worth;
     }
     if (!std::isnan(worth.lags)) lags.push_back(worth.lags);
     if (!std::isnan(worth.first)) first.push_back(worth.first);
@@ -204,13 +227,14 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
   const auto [levels, gpu, line] = series_of(made, candidate);
   // What a GPU does apart from the others is said beside what it gives in all.
   const double offset = candidate.apart ? levels.offset[gpu] : 0;
-  const Changes found = change_points(line.values, made.options.floor, most_p, most_worth);
+  const double floor = least_step(levels, made.options.floor);
+  const Changes found = change_points(line.values, floor, most_p, most_worth);
   const std::vector<ChangePoint>& points = found.points;
   const Line own =
       candidate.apart ? line_of(made.chronicle, levels, gpu, false) : Line{};  // of the same nights
   if (found.drifts) metric.judged = Judged::drifting;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (candidate.apart && !is_its_own(own.values, points, i, made.options.floor)) continue;
+    if (candidate.apart && !is_its_own(own.values, points, i, floor)) continue;
     const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
     double from = median_of(line.values, first, at) + offset;
     if (candidate.apart) {

@@ -26,9 +26,35 @@ double spread_of(std::span<const double> values) {
   return kMadToSd * median_of(std::move(steps)) / std::numbers::sqrt2;
 }
 
+/// The tick of the clock that a metric was taken with, where its values go back and forth by ticks;
+/// else 0.
+double tick_of(std::span<const double> values) {
+  constexpr double kRounding = 1e-6;  // a median is kept with seven digits
+  constexpr double kRepeated = 0.25;
+  constexpr std::size_t kFewest = 3;  // two levels may be noiseless
+  std::size_t moves = 0, repeated = 0;
+  double tick = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double move = std::abs(values[i] - values[i - 1]);
+    ++(move < kRounding ? repeated : moves);
+    if (move >= kRounding) tick = std::min(tick, move);
+  }
+  const double least = kRepeated * static_cast<double>(values.size());
+  return moves >= kFewest && static_cast<double>(repeated) >= least ? tick : 0;
+}
+
+/// `floor`, or more than a tick: values that go back and forth by one are no levels, and their
+/// scatter says nothing of how sure a step of one is.
+double above_ticks(std::span<const double> values, double floor) {
+  constexpr double kTicks = 2.5;  // the median of an even number may lie in the middle of two
+  return std::max(floor, kTicks * tick_of(values));
+}
+
 /// Odd launches drawn in. Of the five launches around, three are a level and stay; at the ends it
 /// is the first or last five, so that two launches are no level there either.
 std::vector<double> without_odd(std::span<const double> values) {
+  // Drawn in, values beside a tick would leave no scatter, and any step would be sure.
+  if (tick_of(values) > 0) return {values.begin(), values.end()};
   constexpr std::size_t kWindow = 2 * kLeastLevel - 1;
   constexpr double kMostDeviations = 3;
   const double most = kMostDeviations * spread_of(values);
@@ -232,12 +258,14 @@ std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums
 
 double strongest_change(std::span<const double> values, double floor) {
   if (values.size() < kLeastSeries) return 1;
+  floor = above_ticks(values, floor);
   const Search found = search(Sums(without_odd(values)), values.size(), floor);
   return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
 }
 
 double newest_step(std::span<const double> values, double floor) {
   if (values.size() < kLeastSeries + 2) return 0;
+  floor = above_ticks(values, floor);
   const auto others = values.first(values.size() - 2);
   const auto [low, high] = std::ranges::minmax_element(others);
   constexpr double kNights = 10;  // the range of few nights is short by chance
@@ -254,6 +282,7 @@ Worth worth_of_steady(std::span<const double> values) {
 Changes change_points(std::span<const double> values, double floor, double most_p,
                       double most_worth) {
   if (values.size() < kLeastSeries) return {};
+  floor = above_ticks(values, floor);
   const std::vector<double> even = without_odd(values);
   const Sums sums(even);
   const Search found = search(sums, values.size(), floor);

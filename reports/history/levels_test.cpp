@@ -134,6 +134,21 @@ TEST(Worth, OfACountWithOneExcursionIsNotSaid) {
   EXPECT_TRUE(std::isnan(worth_of_steady(values).first));
 }
 
+TEST(Levels, ATickOfTheClockIsNoChange) {
+  std::vector<double> values(40);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = i % 9 == 4 || i >= 36 ? 0.016 : 0;  // the last four are the next tick, too
+  EXPECT_EQ(strongest_change(values, 0.01), 1);
+  EXPECT_TRUE(change_points(values, 0.01, 0.05).points.empty());
+}
+
+TEST(Levels, SeveralTicksAreAChange) {
+  std::vector<double> values(40);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = (i % 9 == 4 ? 0.016 : 0) - (i >= 20 ? 0.064 : 0);
+  ASSERT_EQ(change_points(values, 0.01, 0.05).points.size(), 1U);
+}
+
 }  // namespace
 
 }  // namespace tidemark
