@@ -38,7 +38,8 @@ constexpr std::array<ExitCodeMeaning, 8> kMeanings = {{
      "selftest: not noticed"},
     {ExitCode::usage,
      "usage: an unknown option or name, an output that cannot be written, not a report"},
-    {ExitCode::regression, "compare: slower, or another of the findings that --fail-on names"},
+    {ExitCode::regression,
+     "compare: slower, or another of the findings that --fail-on names; run, show: an outlier GPU"},
     {ExitCode::incomplete,
      "something has no answer: it did not run, a GPU was lost, a rank is silent; compare: missing; "
      "export: a host left out"},

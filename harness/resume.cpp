@@ -22,9 +22,9 @@ using Pair = std::pair<std::string, std::uint32_t>;
 
 /// argv without what may differ: it decides where a report goes, not what is in it.
 std::vector<std::string> lasting(const std::vector<std::string>& arguments) {
-  const std::set<std::string_view> with_value = {"--out",         "--ranks",   "--time-limit",
-                                                 "--resume",      "--seed",    "--policy",
-                                                 "--expect-gpus", "--launches"};
+  const std::set<std::string_view> with_value = {"--out",         "--ranks",    "--time-limit",
+                                                 "--resume",      "--seed",     "--policy",
+                                                 "--expect-gpus", "--launches", "--fail-on"};
   const std::set<std::string_view> flags = {"--json", "--anonymize", "--anonymise", "--strict",
                                             "--strict-gpus"};
   std::vector<std::string> kept;

@@ -140,6 +140,8 @@ std::vector<LaunchField> make_fields() {
           {"--anonymize", ranks, "",
            "Hash hosts, serials and UUIDs; leave out texts of other programs"}),
       row(&Options::strict, {"--strict", ranks, "", "A pass that a waiver names is a failure"}),
+      row(&Options::fail_on, {"--fail-on", ranks, "outlier",
+                              "Exit code 3 for a GPU slower than the others of its model"}),
       row(&Options::policy, {"--policy", ranks, "FILE", "JSON with waivers of known failures"}),
       row(&Options::ranks,
           {"--ranks", process, "N", "Start mpirun with so many ranks", kMostRanks}),

@@ -30,6 +30,7 @@ struct LaunchOptions {
   bool dry_run = false;  // print the plan and leave
   bool anonymize = false;
   bool strict = false;
+  std::string fail_on = {};                  // outlier, or empty
   std::string resume = {};                   // journals of an interrupted launch; empty: none
   std::string policy = {};                   // a file of JSON; empty: none
   double time_limit_s = 0;                   // 0: none

@@ -38,6 +38,12 @@ std::vector<std::string> items_of(std::string_view option, const std::vector<std
   return items;
 }
 
+bool fails_on_outlier(const std::string& typed) {
+  if (typed != "outlier" && typed != "none" && !typed.empty())
+    throw UsageError(fmt::format("--fail-on '{}': give outlier or none", typed));
+  return typed == "outlier";
+}
+
 // Text of the command line to values.
 
 namespace {

@@ -28,6 +28,9 @@ std::vector<std::string> items_of(std::string_view option, const std::vector<std
 // Reads the values of options. Each throws UsageError with the option, the value and what it should
 // be.
 
+/// Of --fail-on where outlier GPUs are all that can be named; empty: not given.
+bool fails_on_outlier(const std::string& typed);
+
 /// "quick", "nightly" or "soak".
 Level level_of(const std::string& text);
 std::string level_names();  // "quick|nightly|soak", as help and completion show them

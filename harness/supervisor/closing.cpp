@@ -15,10 +15,13 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/given_report.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/reporter_process.hpp"
 #include "reports/base/disk.hpp"
 #include "reports/base/words.hpp"
+#include "reports/compare/speed/outliers.hpp"
+#include "reports/document/report/document.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
@@ -115,8 +118,9 @@ std::string counted(const VerdictCounts& counts) {
 struct Result {
   std::shared_ptr<const Report> report;  // none when the journals do not make one
   ExitCode verdict = ExitCode::incomplete, code = ExitCode::incomplete;
-  bool written = false;  // the report is at --out
-  std::string place;     // of the report, also where --out took none; empty: nowhere
+  bool written = false;               // the report is at --out
+  std::string place;                  // of the report, also where --out took none; empty: nowhere
+  std::vector<std::string> outliers;  // with --fail-on outlier: slower GPUs, a line each
 };
 
 Json metrics_json(const Report& report) {
@@ -148,13 +152,14 @@ void print_json(const LaunchState& state, const Opening& opening, const Result& 
                   {"gpus", opening.places.size()}};
   if (result.report) {
     const Report& report = *result.report;
-    const VerdictCounts counts = counts_of(report);
+    const VerdictCounts counts = summary_of(report).verdicts;
     Json verdicts = Json::object();
     for (std::size_t i = 0; i < counts.size(); ++i) {
       verdicts[std::string(kVerdictNames[i])] = counts[i];
     }
     summary["waivers"] = Json::array();
     for (const auto& waiver : waiver_lines(report)) summary["waivers"].push_back(waiver.text);
+    if (fails_on_outlier(state.options.fail_on)) summary["outliers"] = result.outliers;
     summary["left_out"] = opening.assignment.left_out;
     summary["planned"] = report.cases.size() * report.launch.gpus;
     summary["verdicts"] = verdicts;
@@ -178,10 +183,13 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   if (state.options.bench) print_metrics(state, report);
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
-                                 report.launch.gpus, counted(counts_of(report)), planned));
+                                 report.launch.gpus, counted(summary_of(report).verdicts),
+                                 planned));
   for (const auto& waiver : waiver_lines(report)) {
     state.console.line(" waiver " + printable(waiver.text));
   }
+  for (const std::string& text : result.outliers)
+    state.console.line(" OUTLIER: " + printable(text));
   const bool is_virtual = state.device == DeviceKind::virtual_device;
   std::string line =
       fmt::format(" RESULT: {}{}", word_of(result.verdict), is_virtual ? "  (VIRTUAL device)" : "");
@@ -245,7 +253,9 @@ Verdicts report_all(LaunchState& state, const Opening& opening) {
     result.report = std::make_shared<const Report>(assemble(journals_of_all(state, folder), how));
     const Report& report = *result.report;
     result.verdict = exit_code(report, state.options.strict);
-    result.code = result.verdict;
+    if (fails_on_outlier(state.options.fail_on)) result.outliers = slower_outliers(report);
+    result.code = result.outliers.empty() ? result.verdict
+                                          : worst(std::array{result.verdict, ExitCode::regression});
     write(state, report, out);
     result.written = true;
     result.place = out;

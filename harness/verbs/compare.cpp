@@ -1,5 +1,6 @@
 // tidemark compare: compares reports of launches before a change with those after it.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -90,40 +91,6 @@ std::vector<LaunchFacts> read_side(const std::vector<std::string>& paths) {
   return made;
 }
 
-ExitCode code_of(const Comparison& comparison, const std::set<std::string>& fail_on) {
-  std::vector<ExitCode> codes;
-  for (const std::string& finding : findings_of(comparison)) {
-    if (!fail_on.contains(finding)) continue;
-    switch (failing_of(finding)) {
-      case Failing::conformance:
-        codes.push_back(ExitCode::failed);
-        break;
-      case Failing::missing:
-        codes.push_back(ExitCode::incomplete);
-        break;
-      case Failing::regression:
-        codes.push_back(ExitCode::regression);
-        break;
-      case Failing::inconclusive:
-        codes.push_back(ExitCode::inconclusive);
-        break;
-    }
-  }
-  return worst(codes);
-}
-
-std::string shown(const Comparison& comparison, const TypedCompare& typed,
-                  const std::set<std::string>& fail_on) {
-  const std::uint32_t columns = terminal_columns(ShowOptions{}.columns);
-  if (!typed.explain.empty()) return explain_case(comparison, typed.explain, columns);
-  return show_comparison(comparison,
-                         {.colour = colour_wanted(typed.no_color),
-                          .all = typed.all,
-                          .columns = columns,
-                          .fail_on = fail_on},
-                         typed.format);
-}
-
 ExitCode compare(TypedCompare typed) {
   const bool by_option = !typed.base.empty() || !typed.fresh.empty();
   if (by_option ? !typed.files.empty() || typed.base.empty() || typed.fresh.empty()
@@ -141,8 +108,19 @@ ExitCode compare(TypedCompare typed) {
   const CompareOptions options = options_of(typed, policy);
   std::vector<LaunchFacts> base = read_side(typed.base);  // first: a trouble is said in this order
   const Comparison comparison = compare_launches(std::move(base), read_side(typed.fresh), options);
-  print_out(shown(comparison, typed, fail_on));
-  return code_of(comparison, fail_on);
+  const ShowOptions shown = {.colour = colour_wanted(typed.no_color),
+                             .all = typed.all,
+                             .columns = terminal_columns(ShowOptions{}.columns),
+                             .fail_on = fail_on};
+  print_out(typed.explain.empty() ? show_comparison(comparison, shown, typed.format)
+                                  : explain_case(comparison, typed.explain, shown.columns));
+  constexpr std::array kCodes = {ExitCode::failed, ExitCode::incomplete, ExitCode::regression,
+                                 ExitCode::inconclusive};  // by Failing
+  std::vector<ExitCode> codes;
+  for (const std::string& finding : findings_of(comparison))
+    if (fail_on.contains(finding))
+      codes.push_back(kCodes.at(static_cast<std::size_t>(failing_of(finding))));
+  return worst(codes);
 }
 
 }  // namespace

@@ -42,6 +42,14 @@ TEST(CompareVerb, ARegressionIs3UnlessNotAskedFor) {
   EXPECT_EQ(compared(after({.first_case = -0.2}), {"--fail-on", "none"}).exit, 0);
 }
 
+TEST(OutlierGpu, Is3WhereAskedFor) {
+  const ScratchFolder folder;
+  const std::string path = written(folder, "a.h5", after({.first_gpu = -0.3}));
+  EXPECT_EQ(run_binary({"show", path}).exit, 0);
+  EXPECT_EQ(run_binary({"show", path, "--fail-on", "outlier"}).exit, 3);
+  EXPECT_EQ(compared(after({.first_gpu = -0.3}), {"--fail-on", "outlier"}).exit, 3);
+}
+
 TEST(CompareVerb, ANewFailureIs1) {
   Report fresh = after();
   fresh.results[0].verdict = Verdict::fail;

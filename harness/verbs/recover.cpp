@@ -12,6 +12,7 @@
 #include "harness/base/output.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "reports/base/disk.hpp"
+#include "reports/document/report/document.hpp"
 #include "reports/journal/journal.hpp"
 #include "reports/render/page.hpp"
 #include "reports/store/replace_file.hpp"

@@ -43,6 +43,7 @@ LaunchOptions understood(const LaunchOptions& usual, const CLI::App& verb) {
     options.gpus = fmt::format("{}", fmt::join(items_of("--gpus", {options.gpus}), ","));
   options.product.shape = whole_shape(options.product.shape);
   if (options.ranks != 0) check_grid(options.product.grid, options.ranks);
+  static_cast<void>(fails_on_outlier(options.fail_on));
   if (!options.fault.empty()) check_fault(options.fault, options.device);
   if (options.jit && options.device == DeviceChoice::virtual_device)
     throw UsageError("--jit: the virtual device has no compiled code; leave one of both out");

@@ -10,8 +10,10 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/output.hpp"
 #include "harness/command_line/given_report.hpp"
+#include "harness/command_line/option_values.hpp"
 #include "harness/replay/given_program.hpp"
 #include "harness/verbs/verbs.hpp"
+#include "reports/compare/speed/outliers.hpp"
 #include "reports/render/show.hpp"
 #include "reports/store/report.hpp"
 
@@ -19,7 +21,7 @@ namespace tidemark {
 namespace {
 
 struct TypedShow {
-  std::string file;
+  std::string file, fail_on;
   bool all = false, notes = false, no_color = false;
   std::string_view format = kTerminal;
 };
@@ -35,6 +37,7 @@ ExitCode show_file(const TypedShow& typed) {
     throw UsageError(fmt::format(
         "'{}' is a folder, not a report; of a launch's journals 'tidemark recover' makes one",
         typed.file));
+  const bool gated = fails_on_outlier(typed.fail_on);
   const Report report = given_report(typed.file);
   print_out(
       show(report,
@@ -46,7 +49,7 @@ ExitCode show_file(const TypedShow& typed) {
             .replayed_by =
                 [&](std::uint32_t result) { return replay_command(report, typed.file, result); }},
            typed.format));
-  return ExitCode::ok;
+  return gated && !slower_outliers(report).empty() ? ExitCode::regression : ExitCode::ok;
 }
 
 }  // namespace
@@ -63,6 +66,9 @@ void add_show(CLI::App& app, Action& chosen) {
   verb->add_flag("--all", typed->all, "Passes too, and every list in full (terminal, HTML)");
   verb->add_flag("--notes", typed->notes,
                  "What cases recorded, one by one; none of it is judged (terminal)");
+  verb->add_option("--fail-on", typed->fail_on,
+                   "Exit code 3 for a GPU slower than the others of its model")
+      ->type_name("outlier");
   verb->add_flag("--no-color", typed->no_color, "Plain text on a terminal too");
   verb->callback([typed, &chosen] { chosen = [typed] { return show_file(*typed); }; });
 }
