@@ -243,5 +243,11 @@ TEST(CompareAction, AnonymisedReportsOfTwoSeriesDoNotPair) {
   EXPECT_EQ(held(base, fresh).paired_gpus, 0U);
 }
 
+TEST(CompareAction, ADriverThatIsSlowerIsNotRolledOut) {
+  const Comparison made = held(side(false), side(true, {.first_case = -0.05}));
+  EXPECT_TRUE(show_comparison(made, {}).starts_with("RESULT: REGRESSION  do not roll out: "))
+      << show_comparison(made, {});
+}
+
 }  // namespace
 }  // namespace tidemark

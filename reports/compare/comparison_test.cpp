@@ -585,5 +585,20 @@ TEST(Compare, AFewSlowSamplesAreNoRegression) {
   EXPECT_EQ(headline_of(held(base, fresh)), "SAME");
 }
 
+TEST(Compare, WhatIsAmbiguousSaysHowManyLaunchesWouldDecide) {
+  SyntheticFleet noisy = kFleet;
+  noisy.noise.launch = 0.025;
+  std::vector<Report> base, fresh;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    base.push_back(synthetic_launch(noisy, i, false, {}));
+    fresh.push_back(synthetic_launch(noisy, i, true, {}));
+  }
+  const Comparison made = held(base, fresh);
+  ASSERT_GT(count_of(made, SpeedVerdict::ambiguous), 0U) << show_comparison(made, {});
+  EXPECT_TRUE(has(show_comparison(made, {}), "\nto decide: ")) << show_comparison(made, {});
+  const auto asks = [](const SpeedFinding& finding) { return finding.launches_needed > 5; };
+  EXPECT_GT(std::ranges::count_if(made.speed.series, asks), 0);
+}
+
 }  // namespace
 }  // namespace tidemark

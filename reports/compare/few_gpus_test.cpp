@@ -79,5 +79,11 @@ TEST(FewGpus, TwoLaunchesASideBelieveThreeFloorsOfAGpu) {
   EXPECT_EQ(named_alone(large, 0, SpeedVerdict::regressed), 1U) << show_comparison(large, {});
 }
 
+TEST(FewGpus, WhatAllOfThemLoseInAllCasesIsSaidOnce) {
+  const Comparison made = held(few_gpus(2, false), few_gpus(2, true, {.all_cases = -0.03}));
+  EXPECT_EQ(made.speed.shared, SpeedVerdict::regressed);
+  EXPECT_TRUE(made.speed.gpus.empty()) << show_comparison(made, {});
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -293,5 +293,14 @@ print(sorted({each.tag for each in tree.parse(sys.argv[1]).iter()}))
             "'testsuites']\n");
 }
 
+TEST(ComparisonCsv, ALineOfEachKindHasAllColumns) {
+  const std::string text = csv(held(side(false), side(true, {.few_cases = -0.08})));
+  EXPECT_EQ(said_of(text, R"(
+import csv, sys
+print(sorted({(row[0], len(row)) for row in csv.reader(open(sys.argv[1], newline=''))}))
+)"),
+            "[('gpu_metric', 29), ('line', 29), ('metric', 29), ('result', 29)]\n");
+}
+
 }  // namespace
 }  // namespace tidemark

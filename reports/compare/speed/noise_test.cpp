@@ -1,4 +1,5 @@
-// What a report says of its own numbers: benchmarks slowed on purpose.
+// What a report says of its own numbers: noise that older versions stored, benchmarks slowed on
+// purpose.
 #include <gtest/gtest.h>
 
 #include "reports/compare/comparison.hpp"
@@ -53,6 +54,16 @@ TEST(SlowedOnPurpose, OnBothSidesIsSaidAllTheSame) {
   const Comparison made = held(base, fresh);
   EXPECT_EQ(made.setup.cause, Cause::driver);
   EXPECT_TRUE(has(show_comparison(made, {}), "SLOWED ON PURPOSE"));
+}
+
+// Older versions stored noise in a base, where one odd launch raised the floor to 20 %.
+TEST(StoredNoise, OfAnOldReportHidesNoRegression) {
+  const SyntheticFleet fleet{.gpus = 4, .cases = 6, .seed = 5};
+  std::vector<Report> base = launches_of(fleet, false);
+  for (Report& report : base) put(report, "noise.synthetic.case_0000/rate", "0.07");
+  const Comparison made = held(base, launches_of(fleet, true, {.first_case = -0.1}));
+  EXPECT_EQ(made.speed.series.at(0).verdict, SpeedVerdict::regressed);
+  EXPECT_EQ(made.speed.series.at(0).floor, 0.01);
 }
 
 }  // namespace
