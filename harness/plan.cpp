@@ -76,6 +76,16 @@ void refuse_what_is_no_benchmark(const std::vector<std::string>& globs) {
   }
 }
 
+/// What is asked for must not be left out without a word.
+void refuse_cases_of_all_gpus(const std::vector<std::string>& globs) {
+  for (const std::string& glob : globs)
+    if (std::ranges::none_of(all_cases(), [&](const Case& which) {
+          return which.scope == CaseScope::one_gpu && glob_matches(glob, which.name);
+        }))
+      throw UsageError(fmt::format(
+          "--jit runs cases of one GPU alone; '{}' is of all GPUs: leave it out", glob));
+}
+
 /// A glob that begins with the family of a fault case selects it at any level. Its Xids must not
 /// come along with a glob that is wider.
 bool is_named(const LaunchOptions& options, const Case& which) {
@@ -151,6 +161,7 @@ std::vector<const Case*> selected_cases(const LaunchOptions& options) {
   else
     refuse_unknown(options.cases, "--cases");
   refuse_unknown(options.exclude, "--exclude");
+  if (options.jit) refuse_cases_of_all_gpus(options.cases);
   std::vector<const Case*> named;
   for (const Case& which : all_cases()) {
     if (options.bench && which.kind != CaseKind::benchmark) continue;
@@ -160,8 +171,6 @@ std::vector<const Case*> selected_cases(const LaunchOptions& options) {
         !any_matches(options.exclude, which.name))
       named.push_back(&which);
   }
-  if (named.empty() && options.jit)
-    throw UsageError("--jit runs cases of one GPU alone, and leaves none of those chosen");
   if (named.empty()) throw UsageError("--exclude leaves no case to run; take a glob away from it");
   std::vector<const Case*> selected;
   std::copy_if(named.begin(), named.end(), std::back_inserter(selected), [&](const Case* which) {

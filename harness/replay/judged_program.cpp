@@ -21,6 +21,7 @@
 #include "harness/command_line/option_values.hpp"
 #include "harness/discovery/assignment.hpp"
 #include "harness/replay/given_program.hpp"
+#include "harness/supervisor/slot.hpp"
 #include "kernels/error.hpp"
 #include "kernels/ops/program/program_json.hpp"
 #include "reports/render/page.hpp"
@@ -336,10 +337,12 @@ struct Place {
   std::string device;
   DeviceKind kind = DeviceKind::virtual_device;
   std::string gpu = {};  // its UUID
+  bool jit = false;
   SetupOrder setup = {};
 
   ProgramEnd run(const Program& checked) const {
-    return run_in_worker({.visible_gpu = gpu}, setup, checked);
+    return run_in_worker({.visible_gpu = gpu, .jit = jit}, setup, checked,
+                         {.ready_s = jit ? kReadyJit : kReady});
   }
 };
 
@@ -350,6 +353,7 @@ std::vector<Place> places_of(const ProgramDevices& devices) {
     places.push_back({.device = name_of(gpu),
                       .kind = DeviceKind::cuda,
                       .gpu = gpu.uuid,
+                      .jit = devices.options.jit,
                       .setup = {.device = DeviceKind::cuda}});
   }
   places.push_back({.device = "virtual device", .setup = {.options = devices.options}});

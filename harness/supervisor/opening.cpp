@@ -40,19 +40,13 @@ using Json = nlohmann::json;
 constexpr double kSilence = 120;
 
 /// Variables that change what is measured. The rest of the environment is nobody's business.
-constexpr std::array<const char*, 13> kKeptVariables = {"CUDA_VISIBLE_DEVICES",
-                                                        "CUDA_DEVICE_MAX_CONNECTIONS",
-                                                        "CUDA_MODULE_LOADING",
-                                                        "CUDA_FORCE_PTX_JIT",
-                                                        "NCCL_ALGO",
-                                                        "NCCL_PROTO",
-                                                        "NCCL_P2P_LEVEL",
-                                                        "NCCL_NVLS_ENABLE",
-                                                        "NCCL_DEBUG",
-                                                        "NCCL_SOCKET_IFNAME",
-                                                        "NCCL_HOSTID",
-                                                        "TIDEMARK_TEST_HOOK",
-                                                        "TIDEMARK_TEST_DELAYS"};
+constexpr std::array<const char*, 12> kKeptVariables = {
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_MODULE_LOADING",  "NCCL_ALGO",
+    "NCCL_PROTO",           "NCCL_P2P_LEVEL",
+    "NCCL_NVLS_ENABLE",     "NCCL_DEBUG",
+    "NCCL_SOCKET_IFNAME",   "NCCL_HOSTID",
+    "TIDEMARK_TEST_HOOK",   "TIDEMARK_TEST_DELAYS"};
 
 template <typename Bytes>
 Bytes random_bytes() {

@@ -22,6 +22,13 @@ TEST(Replay, without_a_row_runs_all_rows) {
   EXPECT_EQ(replay_line(place, kLoad, -1), "tidemark run --cases load.x --seed 0x1 --gpus GPU-5f");
 }
 
+TEST(Replay, has_the_driver_compile_again) {
+  const RecordPlace place{
+      .uuid = "GPU-5f", .seed = 1, .device = DeviceKind::cuda, .options = {.jit = true}};
+  EXPECT_EQ(replay_line(place, kLoad, -1),
+            "tidemark run --cases load.x --seed 0x1 --jit --gpus GPU-5f");
+}
+
 TEST(Replay, names_the_virtual_device_its_fault_and_the_level) {
   const RecordPlace place{.uuid = "virtual-0-0",
                           .seed = 1,

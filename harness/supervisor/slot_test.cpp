@@ -12,12 +12,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
 #include "harness/base/clock.hpp"
 #include "harness/discovery/node_files.hpp"
 #include "harness/relay/mesh.hpp"
+#include "reports/base/scratch_folder.hpp"
 
 namespace {
 int failing_forks = 0;            // the next forks of this program fail with EAGAIN
@@ -94,6 +97,24 @@ TEST(Slot, a_crash_says_its_signal_and_the_last_words) {
   EXPECT_EQ(ending.rows_planned, 3U);
   EXPECT_NE(ending.reason.find("signal 11"), std::string::npos) << ending.reason;
   EXPECT_NE(ending.reason.find("test hook: crash"), std::string::npos) << ending.reason;
+}
+
+/// What a worker that is started so finds in its environment, whatever ours says.
+std::string jit_in_worker(bool jit) {
+  const ScratchFolder folder;
+  const std::string program = folder.file("worker");
+  std::ofstream(program) << "#!/bin/sh\necho jit=$CUDA_FORCE_PTX_JIT >&2\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  WorkerProcess worker({.program = program, .jit = jit});
+  const double until = monotonic_s() + 30;
+  while (!worker.ended() && monotonic_s() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return worker.end_text("");
+}
+
+TEST(Worker, has_the_driver_compile_where_asked_for) {
+  EXPECT_NE(jit_in_worker(true).find("jit=1"), std::string::npos) << jit_in_worker(true);
+  EXPECT_NE(jit_in_worker(false).find("jit=0"), std::string::npos) << jit_in_worker(false);
 }
 
 TEST(Slot, runs_the_next_case_in_a_new_worker_after_a_crash) {

@@ -35,7 +35,8 @@ WorkerProcess::WorkerProcess(const WorkerStart& start) {
   if (!start.visible_gpu.empty()) {
     order.settings.emplace_back("CUDA_VISIBLE_DEVICES", start.visible_gpu);
   }
-  if (start.jit) order.settings.emplace_back("CUDA_FORCE_PTX_JIT", "1");
+  // Not what the user's environment says: replays and compare know of --jit alone.
+  order.settings.emplace_back("CUDA_FORCE_PTX_JIT", start.jit ? "1" : "0");
   if (start.segment_fd >= 0 || start.program_fd >= 0) order.fds.push_back(start.segment_fd);
   if (start.program_fd >= 0) order.fds.push_back(start.program_fd);
   oom_kills_ = oom_kills();

@@ -452,8 +452,9 @@ TEST(ReplayOther, prints_the_run_line_of_a_row_that_is_not_a_program) {
   EXPECT_EQ(ran.out,
             "tidemark run --cases gemm.local.integer --seed 0x7 --row 0 --device virtual\n");
   EXPECT_EQ(ran.err, "tidemark: " + place.out() +
-                         " result 0: gemm.local.integer row 0: a GEMM, a stress, or a copy "
-                         "between GPUs is no program; run the command on stdout instead\n");
+                         " result 0: gemm.local.integer row 0: a GEMM, a stress, a copy "
+                         "between GPUs or a call of the driver is no program; run the command on "
+                         "stdout instead\n");
 }
 
 /// A report as another build writes it: of expect_tx.over on a broken device, changed.

@@ -55,6 +55,8 @@ LaunchOptions options_of(const Replayed& replayed) {
                    : replayed.report.launch.is_virtual ? DeviceChoice::virtual_device
                                                        : DeviceChoice::automatic;
   options.gpus = typed.gpus;
+  const ResultRow& result = replayed.report.results[replayed.result];
+  options.jit = replay_command(replayed.report, result, 0).find(" --jit") != std::string::npos;
   options.fault = typed.fault;
   if (options.fault.empty() && options.device == DeviceChoice::virtual_device)
     options.fault = fault_of(replayed.report, replayed.result);
@@ -100,10 +102,11 @@ ReproducerWords words_of(const Replayed& replayed) {
 
 ExitCode refuse_other(const Replayed& replayed) {
   print_out(replayed.row.run_line + "\n");
-  throw UsageError(fmt::format("{}: {}; run the command on stdout instead", replayed.title(),
-                               replayed.row.which->expected_error == nullptr
-                                   ? "a GEMM, a stress, or a copy between GPUs is no program"
-                                   : "nothing can be compared behind the error that has to come"));
+  throw UsageError(fmt::format(
+      "{}: {}; run the command on stdout instead", replayed.title(),
+      replayed.row.which->expected_error == nullptr
+          ? "a GEMM, a stress, a copy between GPUs or a call of the driver is no program"
+          : "nothing can be compared behind the error that has to come"));
 }
 
 std::string heading_of(const Replayed& replayed, const PreparedProgram& program,

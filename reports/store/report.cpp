@@ -260,7 +260,10 @@ std::string replay_command(const Report& report, const ResultRow& result,
   for (const std::string_view option :
        {"--slow", "--gemm-table", "--transport", "--m", "--n", "--k", "--grid"})
     line += option_of(stored, option);
-  if (fmt::format("{} ", stored).find(" --jit ") != std::string::npos) line += " --jit";
+  if (std::ranges::any_of(report.provenance, [&](const ProvenanceRow& each) {
+        return report.text(each.key).starts_with("argument.") && report.text(each.value) == "--jit";
+      }))
+    line += " --jit";
   if (launch.is_virtual) {
     line += " --device virtual" + option_of(stored, "--fault");
     if (together && !by_ranks) line += fmt::format(" --gpus {}", launch.gpus);

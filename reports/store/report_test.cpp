@@ -251,6 +251,14 @@ TEST(ReplayCommand, HasTheRowThatIsAskedFor) {
   EXPECT_FALSE(has(command, "--row 7")) << command;
 }
 
+TEST(ReplayCommand, HasTheDriverCompileAgain) {
+  Report report = example();
+  report.strings.insert(report.strings.end(), {"argument.2", "--jit"});
+  const auto end = static_cast<std::uint32_t>(report.strings.size());
+  report.provenance.push_back({.key = end - 2, .value = end - 1});
+  EXPECT_TRUE(has(command_of(report), " --jit --gpus ")) << command_of(report);
+}
+
 TEST(ReplayCommand, ThereIsNoneWhereNoneWasStored) {
   Report report = example();
   EXPECT_EQ(replay_command(report, report.results[0]), "");
