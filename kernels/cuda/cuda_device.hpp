@@ -13,7 +13,7 @@
 namespace tidemark {
 
 /// The first visible GPU. Throws Error where there is none, where it is no Hopper (compute
-/// capability 9.0: the kernels are built for sm_90a alone), or where CUDA cannot use it.
+/// capability 9.0: the kernels are of sm_90a alone), or where CUDA cannot use it.
 std::unique_ptr<Device> make_cuda_device();
 
 /// "GPU-01234567-89ab-cdef-0123-456789abcdef" for the kind "GPU", as nvidia-smi -L prints it.

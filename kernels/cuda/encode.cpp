@@ -114,10 +114,10 @@ CUresult replace_address(const Encode& op, void* to, CUtensorMap* map, RunResult
   const CUresult code = call(map, to);
   if (code != CUDA_SUCCESS) return code;
   const Encoded fresh = encode(op.map, to);
-  for (const CUtensorMap& each : {*map, fresh.map}) {
-    const std::array<std::uint8_t, 128> bytes = descriptor_bytes(each);
-    result.bytes.insert(result.bytes.end(), bytes.begin(), bytes.end());
-  }
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(map);  // maybe misaligned
+  result.bytes.assign(bytes, bytes + sizeof(CUtensorMap));
+  const std::array<std::uint8_t, 128> expected = descriptor_bytes(fresh.map);
+  result.bytes.insert(result.bytes.end(), expected.begin(), expected.end());
   return fresh.code;
 }
 

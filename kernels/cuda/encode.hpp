@@ -32,7 +32,7 @@ RunResult run_encode(const Encode& op);
 /// "cuTensorMapEncodeTiled refused the tensor map: CUDA_ERROR_INVALID_VALUE (1)".
 std::string encode_refusal(CUresult code, const TensorMapSpec& spec = {});
 
-/// The 128 bytes of a map, as kept in RunResult::descriptor.
+/// The 128 bytes of a map, as kept in RunResult::maps.
 std::array<std::uint8_t, 128> descriptor_bytes(const CUtensorMap& map);
 
 // The driver API, looked up at run time, so that the program starts without a driver.

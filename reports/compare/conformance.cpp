@@ -266,7 +266,8 @@ bool others_agree(const Pairing& pairing, std::size_t which_case, std::size_t gp
 
 /// A note that differs between launches without any change says nothing when it differs again: only
 /// what the base noted every time, or on every GPU, can be held against the other side.
-Behaves behaviour_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu) {
+Behaves behaviour_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu,
+                     bool same_suite) {
   std::set<std::string_view> base, fresh;
   std::size_t times = 0;
   for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
@@ -276,8 +277,9 @@ Behaves behaviour_of(const Pairing& pairing, std::size_t which_case, std::size_t
     if (launch < pairing.base) ++times;
   }
   if (base.empty() || fresh.empty() || base == fresh) return Behaves::alike;
-  const bool steady =
-      base.size() == 1 && (times > 1 || others_agree(pairing, which_case, gpu, *base.begin()));
+  const bool steady =  // other rows give other notes
+      same_suite && base.size() == 1 &&
+      (times > 1 || others_agree(pairing, which_case, gpu, *base.begin()));
   return steady ? Behaves::otherwise : Behaves::unjudged;
 }
 
@@ -327,7 +329,7 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
                         ? Maps::same
                         : compare_maps(pairing, which_case, gpu, same_suite);
   const Behaves behaves = pairing.cases[which_case].starts_with("behaviour.")
-                              ? behaviour_of(pairing, which_case, gpu)
+                              ? behaviour_of(pairing, which_case, gpu, same_suite)
                               : Behaves::alike;
   if (behaves != Behaves::otherwise && maps != Maps::changed) {
     waiving.hear(Waives::behaviour, which_case, gpu,

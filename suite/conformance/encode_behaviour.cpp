@@ -175,6 +175,7 @@ bool narrow_channels(Encode& call, std::uint32_t) {
 constexpr auto kSound = std::to_array<Change>({
     {"a sound call", is_sound},
     {"another address afterwards", replacement<4096 + 32>},
+    {"the map 64 bytes on", map_place<64>},
     {"the map 128 bytes on", map_place<128>},
     {"an L2 promotion of 64 bytes", promotion<1>},
     {"an L2 promotion of 128 bytes", promotion<2>},
@@ -238,7 +239,6 @@ constexpr auto kOpen = std::to_array<Change>({
     {"the map 8 bytes on", map_place<8>},
     {"the map 16 bytes on", map_place<16>},
     {"the map 32 bytes on", map_place<32>},
-    {"the map 64 bytes on", map_place<64>},
     {"null for the strides of rank 1", no_strides},
     {"a null address", tensor_at<0>},
     {"an address of 2^64 - 4096", tensor_at<0ULL - 4096>},
@@ -327,8 +327,9 @@ std::vector<Op> tiled_rows(const RunContext&) { return changed(false, kAllTypes,
 
 const Register kTiled{{
     .name = "encode.tiled",
-    .claim = "the encoder accepts tiled maps of every type, rank, interleave and swizzle up to the "
-             "limits of each argument, and a replaced address gives the map that it gives at once",
+    .claim =
+        "the encoder accepts sound tiled maps of every type, rank, interleave and swizzle, and "
+        "a replaced address gives the map that it gives at once",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeTiled; cuTensorMapReplaceAddress",
     .rows = tiled_rows,
 }};
@@ -339,7 +340,8 @@ std::vector<Op> tiled_refused_rows(const RunContext&) {
 
 const Register kTiledRefused{{
     .name = "encode.tiled.refused",
-    .claim = "the encoder refuses a tiled map that breaks any one of its documented preconditions",
+    .claim =
+        "the encoder refuses a tiled map that breaks a documented precondition which drivers check",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeTiled; cuTensorMapReplaceAddress",
     .rows = tiled_refused_rows,
 }};
@@ -348,8 +350,9 @@ std::vector<Op> im2col_rows(const RunContext&) { return changed(true, kAllTypes,
 
 const Register kIm2col{{
     .name = "encode.im2col",
-    .claim = "the encoder accepts im2col maps of every type, rank and swizzle up to the limits of "
-             "each argument, and a replaced address gives the map that it gives at once",
+    .claim =
+        "the encoder accepts sound im2col maps of every type, rank and swizzle, and a replaced "
+        "address gives the map that it gives at once",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeIm2col; cuTensorMapReplaceAddress",
     .rows = im2col_rows,
 }};
@@ -360,8 +363,8 @@ std::vector<Op> im2col_refused_rows(const RunContext&) {
 
 const Register kIm2colRefused{{
     .name = "encode.im2col.refused",
-    .claim =
-        "the encoder refuses an im2col map that breaks any one of its documented preconditions",
+    .claim = "the encoder refuses an im2col map that breaks a documented precondition which "
+             "drivers check",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeIm2col; cuTensorMapReplaceAddress",
     .rows = im2col_refused_rows,
 }};
@@ -372,8 +375,9 @@ std::vector<Op> tiled_open_rows(const RunContext&) {
 
 const Register kTiledOpen{{
     .name = "behaviour.encode.tiled",
-    .claim = "tiled maps about which cuda.h is silent are accepted or refused, as noted, beside "
-             "sound ones that are accepted",
+    .claim = "tiled maps that cuda.h does not decide, or that the driver takes against it, are "
+             "accepted or "
+             "refused as noted, beside sound ones that are accepted",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeTiled, as far as it goes",
     .rows = tiled_open_rows,
     .observed = observed,
@@ -385,8 +389,9 @@ std::vector<Op> im2col_open_rows(const RunContext&) {
 
 const Register kIm2colOpen{{
     .name = "behaviour.encode.im2col",
-    .claim = "im2col maps about which cuda.h is silent are accepted or refused, as noted, beside "
-             "sound ones that are accepted",
+    .claim = "im2col maps that cuda.h does not decide, or that the driver takes against it, are "
+             "accepted or "
+             "refused as noted, beside sound ones that are accepted",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeIm2col, as far as it goes",
     .rows = im2col_open_rows,
     .observed = observed,
@@ -394,7 +399,8 @@ const Register kIm2colOpen{{
 
 std::vector<Op> compiled_rows(const RunContext&) {
   std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < kCompiledKernels; ++i) rows.emplace_back(CompiledKernel{.kernel = i});
+  for (std::uint32_t i = 0; i < kCompiledKernels; ++i)
+    rows.emplace_back(CompiledKernel{.kernel = i});
   return rows;
 }
 
