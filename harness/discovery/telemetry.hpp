@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/discovery/nvml.hpp"
 #include "harness/discovery/gpu_inventory.hpp"
+#include "harness/discovery/nvml.hpp"
 #include "reports/journal/record.hpp"
 
 namespace tidemark {

@@ -27,9 +27,9 @@ struct GpcPatch {
 };
 
 /// First tile of each cluster of a grid of `gpcs.size()`, whose GPCs are in order of the clusters;
-/// where tiles are walked `group` rows high (c_tiles.hpp). Every tile below that size is somebody's.
-/// A cluster goes on from its first tile in steps of the grid: clusters that begin in one row go on
-/// in one row. As they come where patch.rows does not divide `group`.
+/// where tiles are walked `group` rows high (c_tiles.hpp). Every tile below that size is
+/// somebody's. A cluster goes on from its first tile in steps of the grid: clusters that begin in
+/// one row go on in one row. As they come where patch.rows does not divide `group`.
 std::vector<std::uint8_t> first_tiles(const std::vector<std::uint32_t>& gpcs, std::uint32_t group,
                                       const GpcPatch& patch);
 
