@@ -121,6 +121,22 @@ void add_table(Section& section, const Comparison& comparison, Readers readers, 
 
 }  // namespace
 
+std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
+  std::vector<const SpeedFinding*> made;
+  for (const SpeedFinding& finding : comparison.speed.series) {
+    if (all || !is_kept(finding.verdict)) made.push_back(&finding);
+  }
+  // NaN compares with nothing, and a sort may then do anything.
+  const auto size_of = [](const SpeedFinding* finding) {
+    return std::isnan(finding->own.effect) ? -1.0 : std::abs(finding->own.effect);
+  };
+  std::ranges::stable_sort(made, [&](const auto* a, const auto* b) {
+    if (a->verdict != b->verdict) return a->verdict < b->verdict;
+    return size_of(a) > size_of(b);
+  });
+  return made;
+}
+
 std::vector<Cell> row_of(const Comparison& comparison, const SpeedFinding& finding) {
   const bool bad = finding.verdict == SpeedVerdict::regressed && !finding.waived;
   const bool compared = finding.verdict != SpeedVerdict::not_compared;

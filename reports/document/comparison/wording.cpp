@@ -502,22 +502,6 @@ std::vector<std::string> warnings_of(const Comparison& comparison) {
   return made;
 }
 
-std::vector<const SpeedFinding*> speed_in_order(const Comparison& comparison, bool all) {
-  std::vector<const SpeedFinding*> made;
-  for (const SpeedFinding& finding : comparison.speed.series) {
-    if (all || !is_kept(finding.verdict)) made.push_back(&finding);
-  }
-  // NaN compares with nothing, and a sort may then do anything.
-  const auto size_of = [](const SpeedFinding* finding) {
-    return std::isnan(finding->own.effect) ? -1.0 : std::abs(finding->own.effect);
-  };
-  std::ranges::stable_sort(made, [&](const auto* a, const auto* b) {
-    if (a->verdict != b->verdict) return a->verdict < b->verdict;
-    return size_of(a) > size_of(b);
-  });
-  return made;
-}
-
 std::string text_of(const Comparison& comparison, const SpeedFinding& finding, bool why) {
   std::string text = fmt::format("{} {}", heading_of(finding),
                                  name_of(comparison, finding.of_case, finding.metric));
