@@ -13,7 +13,8 @@ namespace {
 
 /// One launch for each text, in which the case notes it on each GPU.
 std::vector<LaunchFacts> that_noted(const std::vector<std::string>& texts, bool fresh,
-                                    std::uint32_t gpus = 1, Verdict verdict = Verdict::pass) {
+                                    std::uint32_t gpus = 1, Verdict verdict = Verdict::pass,
+                                    const std::string& suite = "abcd") {
   std::vector<LaunchFacts> made;
   for (std::uint32_t launch = 0; launch < texts.size(); ++launch) {
     Report report = synthetic_launch({.gpus = gpus, .cases = 2, .seed = 3}, launch, fresh, {});
@@ -23,6 +24,9 @@ std::vector<LaunchFacts> that_noted(const std::vector<std::string>& texts, bool 
       report.results[gpu].notes = static_cast<std::uint32_t>(report.strings.size() - 1);
       report.results[gpu].verdict = verdict;
     }
+    report.strings.insert(report.strings.end(), {"suite_tree", suite});
+    const auto end = static_cast<std::uint32_t>(report.strings.size());
+    report.provenance.push_back({.key = end - 2, .value = end - 1});
     made.push_back(facts_of(report, report.launch.run_id));
   }
   return made;
@@ -63,6 +67,13 @@ TEST(Behaviour, ThatDiffersFromLaunchToLaunchAnywayIsNotJudgedAndNamed) {
   EXPECT_TRUE(has(show_comparison(varies, {}), "note: behaviour.example noted something else"));
   EXPECT_EQ(nlohmann::json::parse(show_comparison(varies, {}, "json"))["behaviours_unjudged"],
             nlohmann::json::array({"behaviour.example"}));
+}
+
+TEST(Behaviour, OfAnotherSuiteIsNotJudged) {
+  const Comparison other = compare_launches(
+      that_noted({"x", "x"}, false), that_noted({"y", "y"}, true, 1, Verdict::pass, "efgh"), {});
+  EXPECT_FALSE(is_changed(other));
+  EXPECT_EQ(other.conformance.behaviours_unjudged.size(), 1U);
 }
 
 TEST(Behaviour, OfOneLaunchIsJudgedWhereAllGpusAgree) {

@@ -580,8 +580,8 @@ std::vector<std::string> notes_of(const Comparison& comparison) {
   }
   for (const std::uint32_t which : comparison.conformance.behaviours_unjudged) {
     made.push_back(
-        fmt::format("{} noted something else: not judged, because the base does not "
-                    "show that it notes the same every time",
+        fmt::format("{} noted something else: not judged, because the suites differ, or the base "
+                    "does not show that it notes the same every time",
                     comparison.pairing.cases[which]));
   }
   return made;
