@@ -70,6 +70,7 @@ struct RunResult {
   std::vector<std::uint16_t> sms;      // Programs: %smid of each CTA; empty: not known
   std::vector<StressSm> stress;        // Stress: by SM, those that ran
   std::vector<WrongWord> wrong_words;  // Stress: of each SM the first
+  std::vector<DriverAnswer> answers;   // DriverFacts
 };
 
 /// The defaults keep a GPU at work for some tenths of a second with the products that tidemark

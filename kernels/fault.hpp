@@ -22,6 +22,8 @@ struct FaultInfo {
   /// False where the step as it should be is promised by no document: only behaviour.* cases, which
   /// hold a device against a stored measurement, can know that it is wrong.
   bool documented = true;
+  /// What it changes is recorded, and not judged: compare tells it, and every case passes.
+  bool recorded = false;
 };
 
 /// All faults, in the order of their values, kNoFault left out.

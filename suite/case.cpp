@@ -160,13 +160,15 @@ std::string line_of(const Stress& stress) {
   return json.dump();
 }
 
-std::string line_of(const CompiledKernel& compiled) {
-  return fmt::format(R"({{"op":"compiled","kernel":{}}})", compiled.kernel);
+std::string line_of(const DriverFacts& facts) {
+  return fmt::format(R"({{"op":"driver_facts","subject":{},"number":{}}})",
+                     static_cast<int>(facts.subject), facts.number);
 }
 
 std::string line_of(const Encode& encode) {
   const TensorMapSpec& map = encode.map;
   const Json json{{"op", "encode"},
+                  {"sound", encode.sound},
                   {"change", encode.change},
                   {"im2col", map.im2col},
                   {"type", static_cast<int>(map.type)},

@@ -33,7 +33,7 @@ bool takes_steps_of(const Op& op, OpKind kind) {
     return kind == (peer->way == PeerWay::load ? OpKind::tile_load : OpKind::tile_store);
   return kind == OpKind::tile_load && !std::holds_alternative<Gemm>(op) &&
          !std::holds_alternative<Stress>(op) && !std::holds_alternative<Encode>(op) &&
-         !std::holds_alternative<CompiledKernel>(op) && !std::holds_alternative<TileStore>(op);
+         !std::holds_alternative<DriverFacts>(op) && !std::holds_alternative<TileStore>(op);
 }
 
 // Without a transport, as here, the virtual device plays the other ranks.
@@ -75,7 +75,9 @@ RunResult judged(const Op& op, const RunResult& result) {
 
 bool equal(const RunResult& a, const RunResult& b) {
   return a.trace == b.trace && a.fault == b.fault && a.code == b.code && a.bytes == b.bytes &&
-         a.surroundings == b.surroundings && a.stress == b.stress && a.wrong_words == b.wrong_words;
+         a.surroundings == b.surroundings && a.stress == b.stress &&
+         a.wrong_words == b.wrong_words &&
+         std::ranges::equal(a.answers, b.answers, {}, &DriverAnswer::answer, &DriverAnswer::answer);
 }
 
 // Most faults show nothing on most rows: predictions cost more than all else here.
@@ -161,7 +163,8 @@ constexpr std::size_t kStep = 1;
 const std::vector<FaultInfo>& tried_faults() {
   static const std::vector<FaultInfo> tried = [] {
     std::vector<FaultInfo> some;
-    for (std::size_t i = 0; i < faults().size(); i += kStep) some.push_back(faults()[i]);
+    for (std::size_t i = 0; i < faults().size(); i += kStep)
+      if (!faults()[i].recorded) some.push_back(faults()[i]);
     return some;
   }();
   return tried;

@@ -53,6 +53,7 @@ void add_rows(const Outcome& rows, Outcome& all) {
     if (all.notes.size() < kKeptNotes &&
         std::find(all.notes.begin(), all.notes.end(), note) == all.notes.end())
       all.notes.push_back(note);
+  all.answers.insert(all.answers.end(), rows.answers.begin(), rows.answers.end());
   all.descriptors = splitmix64(all.descriptors) ^ rows.descriptors;
 }
 

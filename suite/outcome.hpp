@@ -71,6 +71,7 @@ struct Outcome {
   std::vector<Miscompare> miscompares;  // the first kKeptMiscompares
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // distinct RunResult::notes, at most kKeptNotes
+  std::vector<DriverAnswer> answers;
   /// FNV-1a 64 over the tensor maps of all rows, in order, each without the tensor's address (its
   /// first 8 bytes), so that it is the same in every process; 0 without any. Of rows that ran in
   /// processes of their own: a mix of theirs.

@@ -89,6 +89,7 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
 // What the runs of a case's rows are gathered in.
 struct Gathered {
   Outcome& outcome;
+  std::uint32_t rank = 0;
   DescriptorDigest digest;
   EarlyCompletions early;
   Observations observations;
@@ -113,7 +114,13 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
   for (std::uint32_t run = 0; run < runs_of(declared); ++run) {
     const Op op = seeded(declared, seed, row, run == 1);
     const RunResult result = device.run(op);
-    if (run == 0) gathered.digest.add(result);
+    if (run == 0) {
+      gathered.digest.add(result);
+      // Each rank asks an encoder on its own host; one record of thousands of calls is enough.
+      if (!std::holds_alternative<Encode>(op) || gathered.rank == 0)
+        for (DriverAnswer& answer : answers_of(op, result))
+          gathered.outcome.answers.push_back(std::move(answer));
+    }
     RowVerdict verdict = judged(op, result, row, device);
     if (!keep_run(which, op, result, row, verdict, gathered)) return verdict;
   }
@@ -423,7 +430,7 @@ Op seeded(Op op, std::uint64_t case_seed, std::uint32_t row, bool inverted) {
       [&](auto& which) {
         if constexpr (HasPayload<decltype(which)>)
           payload_of(which) = {.seed = seed, .inverted = inverted};
-        else
+        else if constexpr (requires { which.seed; })
           which.seed = seed;
       },
       op);
@@ -453,7 +460,8 @@ std::vector<Miscompare> judge(const Op& op, const RunResult& result, std::uint32
 Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options) {
   Outcome outcome;
-  Gathered gathered{.outcome = outcome, .digest = {}, .early = {}, .observations = {}};
+  Gathered gathered{
+      .outcome = outcome, .rank = context.rank, .digest = {}, .early = {}, .observations = {}};
   try {
     run_rows(which, device, context, options, gathered);
   } catch (const Error& error) {

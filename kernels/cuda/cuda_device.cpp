@@ -15,7 +15,7 @@
 
 #include "kernels/cuda/buffer.hpp"
 #include "kernels/cuda/check.hpp"
-#include "kernels/cuda/compiled.hpp"
+#include "kernels/cuda/driver_facts.hpp"
 #include "kernels/cuda/encode.hpp"
 #include "kernels/cuda/gemm/cuda_gemm.hpp"
 #include "kernels/cuda/peer_tile.hpp"
@@ -49,7 +49,7 @@ class CudaDevice final : public Device {
   RunResult run_one(const PeerTile& peer) { return run_peer_tile(rows_, peers_, peer); }
   RunResult run_one(const Stress& stress) { return measure_stress(rows_, stress).last; }
   RunResult run_one(const Encode& op) { return run_encode(op); }
-  RunResult run_one(const CompiledKernel& op) { return run_compiled(op); }
+  RunResult run_one(const DriverFacts& op) { return run_driver_facts(op); }
 
   Measurement measure_one(const Gemm& gemm, const Timing& timing) {
     return measure_gemm(gemm, timing);

@@ -114,11 +114,12 @@ CUresult replace_address(const Encode& op, void* to, CUtensorMap* map, RunResult
   const CUresult code = call(map, to);
   if (code != CUDA_SUCCESS) return code;
   const Encoded fresh = encode(op.map, to);
+  if (fresh.code != CUDA_SUCCESS) return code;  // it gives a map that the encoder does not
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(map);  // maybe misaligned
   result.bytes.assign(bytes, bytes + sizeof(CUtensorMap));
   const std::array<std::uint8_t, 128> expected = descriptor_bytes(fresh.map);
   result.bytes.insert(result.bytes.end(), expected.begin(), expected.end());
-  return fresh.code;
+  return code;
 }
 
 }  // namespace

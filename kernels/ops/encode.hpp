@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <string>
 
 #include "kernels/ops/tensor_map.hpp"
 
@@ -15,17 +15,17 @@ inline constexpr std::uint64_t kEncodeAddress = std::uint64_t{1} << 40;
 /// map.base_offset behind `address`; on the host alone. Enumerators may be any number.
 /// RunResult::code becomes the CUresult. Where that is 0, RunResult::maps has the map; and
 /// with `replacement` the code is that of cuTensorMapReplaceAddress behind it, and RunResult::bytes
-/// the map that it left, and the one of an encoder asked for that address at once. A refused call
-/// that wrote to the map all the same leaves that in RunResult::trace, one word of 1. CUDA Driver
-/// API 13.0, tensor map object management.
+/// the map that it left, and the one of an encoder asked for that address at once, if it takes it.
+/// A refused call that wrote to the map all the same leaves that in RunResult::trace, one word
+/// of 1. CUDA Driver API 13.0, tensor map object management.
 struct Encode {
   TensorMapSpec map{};
   std::uint64_t address = kEncodeAddress;
   std::uint64_t replacement = 0;  // an address; 0: none
   std::uint32_t map_offset = 0;   // bytes from a multiple of 128 on to where the map is written
   bool no_strides = false;        // the pointer to them is null
-  std::string_view change = {};   // what is not as in a sound call, in words
-  std::uint64_t seed = 0;         // of nothing: the same in each launch
+  std::string sound = {};   // the call that it is a change of: "tiled, f32, rank 3, swizzle 64"
+  std::string change = {};  // what is not as in that one, in words
 };
 
 /// The enumerators of CUtensorMapDataType and CUtensorMapSwizzle behind those of DataType and

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "kernels/ops/barriers.hpp"
-#include "kernels/ops/compiled.hpp"
+#include "kernels/ops/driver_facts.hpp"
 #include "kernels/ops/encode.hpp"
 #include "kernels/ops/gemm/gemm.hpp"
 #include "kernels/ops/peer_tile.hpp"
@@ -19,7 +19,7 @@ namespace tidemark {
 
 using Op =
     std::variant<TileLoad, Gemm, TileStore, MulticastLoad, ExpectTx, TileConsume, TileRoundTrip,
-                 BarrierCycle, TileRead, PeerTile, Stress, Encode, CompiledKernel, Program>;
+                 BarrierCycle, TileRead, PeerTile, Stress, Encode, DriverFacts, Program>;
 
 /// One value for each alternative of Op, in its order.
 enum class OpKind : std::uint8_t {
@@ -35,7 +35,7 @@ enum class OpKind : std::uint8_t {
   peer_tile,
   stress,
   encode,
-  compiled,
+  driver_facts,
   program,  // of a fault: whatever is carried out as a program
 };
 

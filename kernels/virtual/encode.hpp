@@ -1,4 +1,4 @@
-// What a driver makes, on the virtual device: tensor maps, and machine code.
+// What a driver makes, on the virtual device: tensor maps, machine code, limits.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace tidemark {
 /// it makes is a hash of the arguments.
 RunResult run_virtual_encode(const Encode& op, Fault fault);
 
-/// The same facts of each kernel.
-RunResult run_virtual_compiled(const CompiledKernel& op, Fault fault);
+/// What the programming guide says of compute capability 9.0, and the same facts of each kernel.
+RunResult run_virtual_driver_facts(const DriverFacts& op, Fault fault);
 
 /// The faults of both, in the order of their values.
 std::span<const FaultInfo> encode_faults();

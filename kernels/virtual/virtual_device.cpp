@@ -61,8 +61,8 @@ struct Runner {
     return run_virtual_stress(stress, fault).last;
   }
   RunResult operator()(const Encode& encode) const { return run_virtual_encode(encode, fault); }
-  RunResult operator()(const CompiledKernel& compiled) const {
-    return run_virtual_compiled(compiled, fault);
+  RunResult operator()(const DriverFacts& facts) const {
+    return run_virtual_driver_facts(facts, fault);
   }
 };
 

@@ -30,6 +30,8 @@ struct Change {
   bool of_each_dimension = false;
 };
 
+using Spec = const TensorMapSpec&;
+
 bool is_im2col(const Encode& call) { return call.map.im2col; }
 bool is_tiled(const Encode& call) { return !call.map.im2col; }
 bool has_units(const Encode& call) { return is_interleaved(call.map); }
@@ -152,7 +154,8 @@ bool wide_inner_rows(Encode& call, std::uint32_t) {
   return !is_interleaved(call.map) && call.map.swizzle != Swizzle::none;
 }
 bool no_pixel(Encode& call, std::uint32_t) {
-  call.map.upper_corner[0] = -static_cast<std::int32_t>(call.map.extent[1]);
+  call.map.extent[1] = 8;  // within the corner's bits at rank 5, too
+  call.map.upper_corner[0] = -8;
   return call.map.im2col;
 }
 bool no_strides(Encode& call, std::uint32_t) { return call.no_strides = call.map.rank == 1; }
@@ -166,6 +169,29 @@ bool large_box(Encode& call, std::uint32_t) {
   for (std::uint32_t i = 1; i < 3; ++i) map.box[i] = 256, map.extent[i] = 256;
   for (std::uint32_t i = 1; i < 4; ++i) map.stride[i] = map.stride[i - 1] * 256;
   return map.rank > 2 && !is_high(call);
+}
+/// Of the last dimension, and the tensor as wide.
+bool full_box(Encode& call, std::uint32_t i) {
+  TensorMapSpec& map = call.map;
+  if (is_high(call) || i + 1 != map.rank || (i == 0 && map.swizzle != Swizzle::none)) return false;
+  for (std::uint32_t other = 1; other < i; ++other) map.box[other] = 1;
+  map.box[i] = 256;
+  map.extent[i] = 256;
+  return true;
+}
+bool full_channels(Encode& call, std::uint32_t) {
+  TensorMapSpec& map = call.map;
+  map.box[0] = 256;
+  map.extent[0] = 256;
+  for (std::uint64_t& stride : map.stride) stride *= 2;
+  return map.im2col && map.swizzle == Swizzle::none;
+}
+template <std::uint32_t kBytes>
+bool inner_rows(Encode& call, std::uint32_t) {
+  TensorMapSpec& map = call.map;
+  map.box[0] = kBytes / element_bytes(map.type);
+  return !has_units(call) && map.box[0] <= map.extent[0] &&
+         (map.swizzle == Swizzle::none || kBytes <= swizzle_bytes(map.swizzle));
 }
 bool narrow_channels(Encode& call, std::uint32_t) {
   call.map.box[0] = 8 / element_bytes(call.map.type);
@@ -185,6 +211,13 @@ constexpr auto kSound = std::to_array<Change>({
     {"a stride 32 above the last", of_last<more_stride<32>>, true},
     {"a stride of 2^40 - 32", of_last<stride<(1ULL << 40) - 32>>, true},
     {"a box of 1", of_last<box<1>>, true},
+    {"a box of 256", full_box, true},
+    {"256 channels", full_channels},
+    {"1024 pixels", pixels<1024>},
+    {"inner rows of 16 bytes", inner_rows<16>},
+    {"inner rows of 48 bytes", inner_rows<48>},
+    {"inner rows of 80 bytes", inner_rows<80>},
+    {"inner rows of 144 bytes", inner_rows<144>},
     {"an element stride of 8", step<8>, true},
     {"a first element stride of 2", first_step<2>},
     {"a lower corner at its limit", corner<0, false>, true},
@@ -192,7 +225,11 @@ constexpr auto kSound = std::to_array<Change>({
 });
 constexpr std::span<const Change> kControls = std::span(kSound).first(2);
 
+constexpr Change kNanOfIntegers{"NaN fill of integers", where<is_integral, fill<1>>};
+constexpr DataType kSigned[] = {DataType::s32, DataType::s64};
+
 constexpr auto kForbidden = std::to_array<Change>({
+    kNanOfIntegers,
     {"data type 16", type<16>},
     {"data type 255", type<255>},
     {"rank 0", rank<0>},
@@ -227,7 +264,6 @@ constexpr auto kForbidden = std::to_array<Change>({
     {"an L2 promotion of 255", promotion<255>},
     {"fill 2", fill<2>},
     {"fill 255", fill<255>},
-    {"NaN fill of integers", where<is_integral, fill<1>>},
     {"a lower corner 1 beyond its bits", corner<1, false>, true},
     {"an upper corner 1 beyond its bits", corner<1, true>, true},
     {"a bounding box of no pixel", no_pixel},
@@ -250,6 +286,8 @@ constexpr auto kOpen = std::to_array<Change>({
     {"swizzle 4", swizzle<4>},
     {"swizzle 5", swizzle<5>},
     {"swizzle 6", swizzle<6>},
+    {"units of 32 bytes, another address afterwards, 16 bytes off",
+     where<has_units_of_32, replacement<16>>},
     {"units of 32 bytes, swizzle 0", where<has_units_of_32, swizzle<0>>},
     {"units of 32 bytes, swizzle 2", where<has_units_of_32, swizzle<2>>},
     {"units of 32 bytes, swizzle 3", where<has_units_of_32, swizzle<3>>},
@@ -264,6 +302,15 @@ constexpr auto kOpen = std::to_array<Change>({
     {"im2col, interleave 1", where<is_im2col, interleave<1>>},
     {"im2col, interleave 2", where<is_im2col, interleave<2>>},
 });
+
+std::string words_of(Spec map) {
+  const std::string_view layout = map.im2col                          ? "im2col"
+                                  : map.interleave == Interleave::b16 ? "units of 16"
+                                  : map.interleave == Interleave::b32 ? "units of 32"
+                                                                      : "tiled";
+  return fmt::format("{}, {}, rank {}, swizzle {}", layout, name_of(map.type), map.rank,
+                     swizzle_bytes(map.swizzle));
+}
 
 /// Rows of 128 elements or units and less along the other dimensions, dense; boxes of 16 bytes, or
 /// as wide as the swizzle.
@@ -283,6 +330,7 @@ Encode sound(DataType type, std::uint32_t rank, Interleave interleave, Swizzle s
   }
   map.box[0] = std::max(16U, swizzle_bytes(swizzle)) / element_bytes(type);
   if (im2col) map.box[1] = 32;
+  call.sound = words_of(map);
   return call;
 }
 
@@ -312,7 +360,8 @@ std::vector<Op> changed(bool im2col, std::span<const DataType> types,
         for (std::uint32_t i = 0; i < (change.of_each_dimension ? call.map.rank : 1); ++i) {
           Encode row = call;
           row.change = change.what;
-          if (change.apply(row, i)) rows.emplace_back(row);
+          if (change.of_each_dimension) row.change += fmt::format(" in dimension {}", i);
+          if (change.apply(row, i)) rows.emplace_back(std::move(row));
         }
   return rows;
 }
@@ -320,7 +369,20 @@ std::vector<Op> changed(bool im2col, std::span<const DataType> types,
 std::string observed(const Op& op, const RunResult& result) {
   const auto& call = std::get<Encode>(op);
   if (documented_answer(call) != DocumentedAnswer::open) return "";
-  return fmt::format("{}: {}", call.change, answer_words(result));
+  const std::string_view change = call.change;
+  return fmt::format("{}: {}", change.substr(0, change.find(" in dimension")),
+                     answer_words(result));
+}
+
+std::string written_map(const Op&, const RunResult& result) {
+  return result.trace.empty() ? "" : "a refused call left a map";
+}
+
+std::vector<Op> refused_rows(bool im2col) {
+  std::vector<Op> rows = changed(im2col, kTypeOfEachSize, {kForbidden});
+  for (Op& row : changed(im2col, kSigned, {std::span(&kNanOfIntegers, 1)}))
+    rows.push_back(std::move(row));
+  return rows;
 }
 
 std::vector<Op> tiled_rows(const RunContext&) { return changed(false, kAllTypes, {kSound}); }
@@ -334,9 +396,7 @@ const Register kTiled{{
     .rows = tiled_rows,
 }};
 
-std::vector<Op> tiled_refused_rows(const RunContext&) {
-  return changed(false, kTypeOfEachSize, {kForbidden});
-}
+std::vector<Op> tiled_refused_rows(const RunContext&) { return refused_rows(false); }
 
 const Register kTiledRefused{{
     .name = "encode.tiled.refused",
@@ -344,6 +404,7 @@ const Register kTiledRefused{{
         "the encoder refuses a tiled map that breaks a documented precondition which drivers check",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeTiled; cuTensorMapReplaceAddress",
     .rows = tiled_refused_rows,
+    .observed = written_map,
 }};
 
 std::vector<Op> im2col_rows(const RunContext&) { return changed(true, kAllTypes, {kSound}); }
@@ -357,9 +418,7 @@ const Register kIm2col{{
     .rows = im2col_rows,
 }};
 
-std::vector<Op> im2col_refused_rows(const RunContext&) {
-  return changed(true, kTypeOfEachSize, {kForbidden});
-}
+std::vector<Op> im2col_refused_rows(const RunContext&) { return refused_rows(true); }
 
 const Register kIm2colRefused{{
     .name = "encode.im2col.refused",
@@ -367,6 +426,7 @@ const Register kIm2colRefused{{
              "drivers check",
     .cites = "CUDA Driver API 13.0, cuTensorMapEncodeIm2col; cuTensorMapReplaceAddress",
     .rows = im2col_refused_rows,
+    .observed = written_map,
 }};
 
 std::vector<Op> tiled_open_rows(const RunContext&) {
@@ -399,9 +459,20 @@ const Register kIm2colOpen{{
 
 std::vector<Op> compiled_rows(const RunContext&) {
   std::vector<Op> rows;
-  for (std::uint32_t i = 0; i < kCompiledKernels; ++i)
-    rows.emplace_back(CompiledKernel{.kernel = i});
+  for (std::uint32_t i = 0; i < kNamedKernels; ++i) rows.emplace_back(DriverFacts{.number = i});
   return rows;
+}
+
+/// Few answers as they are; many by their digest.
+std::string answers_noted(const Op&, const RunResult& result) {
+  constexpr std::size_t kFew = 8;
+  std::vector<std::string> words;
+  for (const DriverAnswer& answer : result.answers)
+    words.push_back(fmt::format("{} {}", answer.question, answer.answer));
+  const std::string all = fmt::format("{}", fmt::join(words, ", "));
+  const std::string subject = result.answers.empty() ? "" : result.answers[0].subject;
+  if (words.size() <= kFew) return fmt::format("{}: {}", subject, all);
+  return fmt::format("{}: {} answers, digest {:016x}", subject, words.size(), fnv1a(all));
 }
 
 const Register kCompiled{{
@@ -411,6 +482,24 @@ const Register kCompiled{{
         "and shared memory that are noted",
     .cites = "CUDA Runtime API 13.0, cudaFuncGetAttributes",
     .rows = compiled_rows,
+    .observed = answers_noted,
+}};
+
+std::vector<Op> limits_rows(const RunContext&) {
+  using enum DriverSubject;
+  std::vector<Op> rows;
+  for (const DriverSubject subject : {attributes, limits, clusters, entry_points})
+    rows.emplace_back(DriverFacts{.subject = subject});
+  return rows;
+}
+
+const Register kLimits{{
+    .name = "behaviour.limits",
+    .claim = "device attributes are those of compute capability 9.0, clusters of up to 8 CTAs fit, "
+             "the encoders are there, and the driver's other limits are as noted",
+    .cites = "CUDA C++ Programming Guide 13.0, Compute Capabilities; PTX ISA 9.0, cluster size",
+    .rows = limits_rows,
+    .observed = answers_noted,
 }};
 
 }  // namespace

@@ -68,5 +68,60 @@ TEST(EncodeCases, NoteEachAnswerThatIsOpen) {
   }
 }
 
+Outcome outcome_of(std::string_view name, Fault fault, std::uint32_t rank = 0) {
+  const auto device = make_device(DeviceKind::virtual_device, fault);
+  return run_case(*case_named(name), *device, RunContext{.rank = rank});
+}
+
+/// Answers of one run that are not those of the other.
+std::size_t different(const Outcome& one, const Outcome& other) {
+  std::size_t made = 0;
+  for (std::size_t i = 0; i < one.answers.size(); ++i)
+    made += one.answers[i].answer != other.answers[i].answer ||
+                    one.answers[i].map != other.answers[i].map
+                ? 1
+                : 0;
+  return made;
+}
+
+/// A change of the driver that no document forbids: every case passes, and the report has it.
+void expect_recorded(std::string_view name, std::string_view fault, std::size_t answers) {
+  const Outcome sound = outcome_of(name, kNoFault);
+  const Outcome changed = outcome_of(name, fault_named(fault));
+  EXPECT_EQ(changed.judgement, Judgement::pass) << changed.reason;
+  ASSERT_EQ(changed.answers.size(), sound.answers.size());
+  EXPECT_EQ(different(sound, changed), answers);
+}
+
+TEST(DriverAnswers, ABitOfSomeMapsIsRecorded) {
+  const Outcome sound = outcome_of("encode.tiled", kNoFault);
+  const auto maps = std::ranges::count_if(sound.answers, [](const DriverAnswer& answer) {
+    return answer.subject == "tiled, f32, rank 3, swizzle 0" ||
+           answer.subject == "units of 16, f32, rank 3, swizzle 0";
+  });
+  expect_recorded("encode.tiled", "encode_other_map_bit", static_cast<std::size_t>(maps));
+}
+
+TEST(DriverAnswers, AnAnswerThatIsOpenIsRecorded) {
+  const Outcome changed =
+      outcome_of("behaviour.encode.tiled", fault_named("encode_other_open_answer"));
+  EXPECT_EQ(changed.judgement, Judgement::pass) << changed.reason;
+  EXPECT_GT(different(outcome_of("behaviour.encode.tiled", kNoFault), changed), 0U);
+}
+
+TEST(DriverAnswers, OneRegisterMoreIsRecorded) {
+  expect_recorded("behaviour.compiled", "compiled_more_registers", 1);
+}
+
+TEST(DriverAnswers, AnAttributeThatNoDocumentHasIsRecorded) {
+  expect_recorded("behaviour.limits", "driver_other_attribute", 1);
+}
+
+TEST(DriverAnswers, OfTheEncoderAreThoseOfRank0) {
+  EXPECT_GT(outcome_of("encode.im2col", kNoFault, 0).answers.size(), 1000U);
+  EXPECT_EQ(outcome_of("encode.im2col", kNoFault, 1).answers.size(), 0U);
+  EXPECT_GT(outcome_of("behaviour.limits", kNoFault, 1).answers.size(), 0U);
+}
+
 }  // namespace
 }  // namespace tidemark

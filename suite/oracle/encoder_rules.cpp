@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "kernels/error.hpp"
 
@@ -132,10 +135,12 @@ bool breaks_rules(Spec map, By by) {
 }
 
 /// Neither forbidden by cuda.h nor said to work; or forbidden, and taken by the driver all the same
-/// (H200, driver 580.159.04): a map that is not on 64 bytes, units of 32 bytes in another swizzle.
+/// (H200, driver 580.159.04): a map that is not on 64 bytes; units of 32 bytes in another swizzle,
+/// or moved to an address that is not on 32.
 bool is_left_open(const Encode& op) {
   Spec map = op.map;
   if (breaks_rules(map, By::driver)) return true;
+  if (of_32(map) && op.replacement % 32 != 0) return true;
   if (op.no_strides || op.map_offset % 64 != 0 || op.address != kEncodeAddress) return true;
   if (map.im2col && map.interleave != Interleave::none) return true;
   std::uint64_t inside = std::uint64_t{unit_bytes(map)} * map.extent[0];
@@ -170,8 +175,7 @@ DocumentedAnswer documented_answer(const Encode& op) {
     return DocumentedAnswer::refused;
   if (map.type >= DataType{kDataTypes} || map.swizzle > Swizzle::b128)
     return DocumentedAnswer::open;
-  if (breaks_rules(map, By::document) || op.replacement % (of_32(map) ? 32 : 16) != 0)
-    return DocumentedAnswer::refused;
+  if (breaks_rules(map, By::document) || op.replacement % 16 != 0) return DocumentedAnswer::refused;
   return is_left_open(op) ? DocumentedAnswer::open : DocumentedAnswer::accepted;
 }
 
@@ -191,7 +195,8 @@ std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::
   if (documented == DocumentedAnswer::refused && result.code != 1)
     return wrong("encoder: answer", fmt::format("{}: {}; cuda.h says CUDA_ERROR_INVALID_VALUE (1)",
                                                 op.change, answer_words(result)));
-  if (op.replacement != 0 && result.code == 0 && result.bytes.size() != 2 * sizeof(result.maps[0]))
+  if (documented == DocumentedAnswer::accepted && op.replacement != 0 &&
+      result.bytes.size() != 2 * sizeof(result.maps[0]))
     return wrong("encoder: map", fmt::format("{}: no map is left", op.change));
   const auto half = static_cast<std::ptrdiff_t>(result.bytes.size() / 2);
   const auto differs =
@@ -204,21 +209,74 @@ std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::
                            *differs.second));
 }
 
-std::vector<Miscompare> compare(const CompiledKernel&, const RunResult& result, std::uint32_t row) {
-  const auto fact = [&](CompiledFact which) {
-    return result.trace.at(static_cast<std::size_t>(which));
+namespace {
+
+/// An answer that is documented: that number, or at least that number.
+struct DocumentedFact {
+  DriverSubject subject;
+  std::string question;
+  std::int64_t least, most;
+};
+
+std::vector<DocumentedFact> documented_facts() {
+  using enum DriverSubject;
+  const auto attribute = [](int number, std::int64_t value) {
+    return DocumentedFact{attributes, std::to_string(number), value, value};
   };
-  const std::uint64_t registers = fact(CompiledFact::registers);
-  if (registers >= 1 && registers <= 255 && fact(CompiledFact::most_threads) >= 1 &&
-      fact(CompiledFact::architecture) == 90)
-    return {};
-  Miscompare found;
-  found.row = row;
-  found.what = "compiled: facts";
-  found.text =
-      fmt::format("{}, code for {}; a kernel of sm_90 has 1 to 255 registers and can start",
-                  result.note, fact(CompiledFact::architecture));
-  return {std::move(found)};
+  std::vector<DocumentedFact> made = {
+      {kernel, kRegisters, 1, 255},
+      {kernel, kMostThreads, 1, 1024},
+      {kernel, kArchitecture, 90, 90},
+      attribute(1, 1024),     // MAX_THREADS_PER_BLOCK
+      attribute(10, 32),      // WARP_SIZE
+      attribute(12, 65536),   // MAX_REGISTERS_PER_BLOCK
+      attribute(39, 2048),    // MAX_THREADS_PER_MULTIPROCESSOR
+      attribute(75, 9),       // COMPUTE_CAPABILITY_MAJOR
+      attribute(76, 0),       // COMPUTE_CAPABILITY_MINOR
+      attribute(81, 233472),  // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+      attribute(82, 65536),   // MAX_REGISTERS_PER_MULTIPROCESSOR
+      attribute(97, 232448),  // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+      attribute(106, 32),     // MAX_BLOCKS_PER_MULTIPROCESSOR
+      attribute(120, 1),      // CLUSTER_LAUNCH
+      attribute(127, 1),      // TENSOR_MAP_ACCESS_SUPPORTED
+      {entry_points, "cuTensorMapEncodeTiled", 1, 1},
+      {entry_points, "cuTensorMapEncodeIm2col", 1, 1},
+  };
+  for (std::uint32_t ctas = 1; ctas <= 8; ++ctas)  // the portable sizes, PTX ISA
+    made.push_back({clusters, cluster_question(ctas, 0), 1, 1 << 16});
+  return made;
+}
+
+}  // namespace
+
+std::vector<Miscompare> compare(const DriverFacts& op, const RunResult& result, std::uint32_t row) {
+  std::vector<Miscompare> found;
+  for (const DocumentedFact& fact : documented_facts()) {
+    if (fact.subject != op.subject) continue;
+    const auto answer = std::ranges::find(result.answers, fact.question, &DriverAnswer::question);
+    const bool known = answer != result.answers.end();
+    if (known && answer->answer >= fact.least && answer->answer <= fact.most) continue;
+    Miscompare& wrong = found.emplace_back();
+    wrong.row = row;
+    wrong.what = "driver: fact";
+    wrong.expected = static_cast<std::uint64_t>(fact.least);
+    wrong.actual = known ? static_cast<std::uint64_t>(answer->answer) : 0;
+    wrong.text = fmt::format("{} {}: {}; documented is {}{}",
+                             result.answers.empty() ? "" : result.answers[0].subject, fact.question,
+                             known ? std::to_string(answer->answer) : "no answer", fact.least,
+                             fact.most == fact.least ? "" : fmt::format(" to {}", fact.most));
+  }
+  return found;
+}
+
+std::vector<DriverAnswer> answers_of(const Op& op, const RunResult& result) {
+  const auto* call = std::get_if<Encode>(&op);
+  if (call == nullptr) return result.answers;
+  DriverAnswer made{
+      .subject = call->sound, .question = call->change, .unit = "CUresult", .answer = result.code};
+  if (result.code == 0 && !result.maps.empty())
+    std::memcpy(made.map.data(), result.maps[0].data(), sizeof(made.map));
+  return {made};
 }
 
 std::string answer_words(const RunResult& result) {

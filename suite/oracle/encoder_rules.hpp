@@ -24,9 +24,13 @@ DocumentedAnswer documented_answer(const Encode& op);
 /// gave another map than one that was encoded with it.
 std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::uint32_t row);
 
-/// Where the facts are none of a kernel that this GPU can start.
-std::vector<Miscompare> compare(const CompiledKernel& op, const RunResult& result,
-                                std::uint32_t row);
+/// Where a kernel is none that this GPU can start; where attributes are not those of compute
+/// capability 9.0 (CUDA programming guide), a cluster of 8 CTAs or less does not fit alone, or a
+/// function that this program calls is missing.
+std::vector<Miscompare> compare(const DriverFacts& op, const RunResult& result, std::uint32_t row);
+
+/// What a report keeps of the row: of an Encode its call and answer.
+std::vector<DriverAnswer> answers_of(const Op& op, const RunResult& result);
 
 /// "accepted", "error 1", "error 1, map written".
 std::string answer_words(const RunResult& result);
