@@ -133,6 +133,12 @@ OutcomeRecord outcome_record(const RecordPlace& place, const Case& which, std::u
     for (const Miscompare& wrong : outcome.miscompares) {
       record.miscompares.push_back(record_of(wrong));
     }
+    for (const DriverAnswer& answer : outcome.answers)
+      record.answers.push_back({.subject = answer.subject,
+                                .question = answer.question,
+                                .unit = answer.unit,
+                                .answer = answer.answer,
+                                .map = answer.map});
     for (const Metric& metric : outcome.metrics) {
       record.metrics.push_back(record_of(metric, telemetry));
     }

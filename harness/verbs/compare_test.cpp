@@ -174,5 +174,50 @@ TEST(CompareVerb, RefusesAFileThatIsNoReport) {
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
 }
 
+/// What compare tells of two launches of the virtual device, whose driver has this fault in the
+/// new.
+nlohmann::json answers_of(const std::string& cases, const std::string& fault) {
+  const ScratchFolder folder;
+  const std::vector<std::string> run = {"run", "--device", "virtual", "--cases",
+                                        cases, "--seed",   "7",       "--out"};
+  std::vector<std::string> base = run, fresh = run;
+  base.push_back(folder.file("a.h5"));
+  fresh.insert(fresh.end(), {folder.file("b.h5"), "--fault", fault});
+  EXPECT_EQ(run_binary(base).exit, 0);
+  EXPECT_EQ(run_binary(fresh).exit, 0);
+  const Ran ran = run_binary({"compare", folder.file("a.h5"), folder.file("b.h5"), "--json"});
+  nlohmann::json json = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(json.at("result"), "CHANGED") << fault;
+  return json.at("answers");
+}
+
+TEST(DriverAnswers, CompareNamesTheBitOfTensorMaps) {
+  const nlohmann::json answers = answers_of("encode.tiled", "encode_other_map_bit");
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].at("bits_by_byte"), (nlohmann::json{{"10", 0x20}}));
+  EXPECT_EQ(answers[0].at("in_common"), (nlohmann::json{"f32", "rank 3", "swizzle 0"}));
+}
+
+TEST(DriverAnswers, CompareNamesTheCallThatIsRefused) {
+  const nlohmann::json answers = answers_of("behaviour.encode.tiled", "encode_other_open_answer");
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].at("base"), nlohmann::json{0});
+  EXPECT_EQ(answers[0].at("new"), nlohmann::json{1});
+  EXPECT_EQ(answers[0].at("in_common"), nlohmann::json{"rank 4"});
+}
+
+TEST(DriverAnswers, CompareNamesTheKernelWithMoreRegisters) {
+  const nlohmann::json answers = answers_of("behaviour.compiled", "compiled_more_registers");
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].at("subject"), "kernel 5");
+  EXPECT_EQ(answers[0].at("question"), "registers");
+}
+
+TEST(DriverAnswers, CompareNamesTheDeviceAttribute) {
+  const nlohmann::json answers = answers_of("behaviour.limits", "driver_other_attribute");
+  ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].at("question"), "108");
+}
+
 }  // namespace
 }  // namespace tidemark

@@ -48,7 +48,7 @@ void fields(Io& io, Is<Outcome> auto& r) {
   io("sm_rows_run", r.sm_rows_run), io("sm_rows_failed", r.sm_rows_failed);
   io("sm_latency", r.sm_latency), io("sm_rate", r.sm_rate);
   io("miscompares", r.miscompares), io("metrics", r.metrics), io("notes", r.notes);
-  io("descriptors", r.descriptors);
+  io("descriptors", r.descriptors), io("answers", r.answers);
 }
 
 /// As text: the others stay here, since an order is shorter than PIPE_BUF.

@@ -110,6 +110,8 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
   Waiving waiving(made.pairing, waivers);
   made.conformance =
       compare_conformance(made.pairing, same_suite, has_new_suite(made.setup), waiving);
+  // Another suite may ask other calls by the same words.
+  if (same_suite) made.answers = compare_answers(made.pairing);
   made.speed = compare_speed(made.pairing, options.speed);
   waiving.mark(made.speed);
   hold_against(made, options.references);
@@ -171,6 +173,7 @@ std::set<std::string> findings_of(const Comparison& comparison) {
   for (std::size_t i = 0; i < kChangeKinds; ++i) {
     if (comparison.conformance.counts[i] > 0) made.emplace(kChangeKindNames[i]);
   }
+  if (!comparison.answers.changes.empty()) made.emplace("answers_changed");
   const SpeedComparison& speed = comparison.speed;
   const auto add_speed = [&](SpeedVerdict verdict, bool waived) {
     if (waived) {
@@ -200,8 +203,8 @@ std::set<std::string> findings_of(const Comparison& comparison) {
 std::vector<std::string_view> finding_names() {
   std::vector<std::string_view> made(kChangeKindNames.begin(), kChangeKindNames.end());
   std::erase(made, name_of(ChangeKind::waived));  // nothing fails on what is waived
-  for (const char* name : {"regressed", "improved", "inconclusive", "incomplete", "missing",
-                           "changed", "outlier", "stale_waiver", "all"}) {
+  for (const char* name : {"answers_changed", "regressed", "improved", "inconclusive", "incomplete",
+                           "missing", "changed", "outlier", "stale_waiver", "all"}) {
     made.emplace_back(name);
   }
   return made;
@@ -216,6 +219,7 @@ std::set<std::string> expanded(const std::set<std::string>& names) {
       made.insert("incomplete");
     } else if (name == "changed") {
       made.merge(kinds({ChangeKind::behaviour_changed, ChangeKind::descriptors_changed}));
+      made.insert("answers_changed");
     } else if (name == "all") {
       for (const std::string_view each : finding_names()) made.emplace(each);
     } else {

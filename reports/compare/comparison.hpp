@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/compare/answers.hpp"
 #include "reports/compare/conformance.hpp"
 #include "reports/compare/setup.hpp"
 #include "reports/compare/speed/references.hpp"
@@ -29,6 +30,7 @@ struct Comparison {
   SetupComparison setup;
   ConformanceComparison conformance;
   SpeedComparison speed;
+  AnswerComparison answers;
   std::vector<WaiverLedger::Line> waivers;   // what came of each
   std::vector<std::string> incomplete;       // reports that are, and why
   std::string below_reference = {};          // which GPUs are, and how far; empty: none
@@ -51,7 +53,8 @@ Comparison compare_launches(std::vector<LaunchFacts> base, std::vector<LaunchFac
 enum class Failing { conformance, missing, regression, inconclusive };
 
 /// Every finding that is there, by its name: names of ChangeKind and of SpeedVerdict, "incomplete",
-/// "inconclusive", "outlier", "stale_waiver". What is waived is among them as "waived" alone.
+/// "inconclusive", "answers_changed", "outlier", "stale_waiver". What is waived is among them as
+/// "waived" alone.
 std::set<std::string> findings_of(const Comparison& comparison);
 
 /// Whether a reasonable number of launches, or numbers that are missing, would tell more. Metrics

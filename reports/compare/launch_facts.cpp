@@ -266,6 +266,24 @@ void add_results(LaunchFacts& made, Kept& kept, const Report& report) {
   }
 }
 
+void add_answers(LaunchFacts& made, const Report& report) {
+  std::map<std::uint32_t, std::uint32_t> places;  // of the report's texts
+  const auto kept = [&](std::uint32_t text) {
+    const auto [at, is_new] =
+        places.try_emplace(text, static_cast<std::uint32_t>(made.answer_texts.size()));
+    if (is_new) made.answer_texts.emplace_back(report.text(text));
+    return at->second;
+  };
+  made.answers.reserve(report.answers.size());
+  for (const AnswerRow& row : report.answers)
+    made.answers.push_back({.result_id = report.results[row.result_id].case_id,
+                            .subject = kept(row.subject),
+                            .question = kept(row.question),
+                            .unit = kept(row.unit),
+                            .answer = row.answer,
+                            .map = row.map});
+}
+
 /// Logarithms of the samples of a metric that are numbers, above for better.
 std::vector<double> goodness_of(const Report& report, const MetricRow& metric) {
   const double sign = metric.higher_is_better != 0 ? 1 : -1;
@@ -393,6 +411,7 @@ LaunchFacts facts_of(const Report& report, const std::string& path) {
   Kept kept(made.cases.size());
   add_results(made, kept, report);
   add_series(made, kept, report);
+  add_answers(made, report);
   for (const auto& [of_case, share] : slowed_cases(report)) made.slowed[of_case] = share;
   return made;
 }

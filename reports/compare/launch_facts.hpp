@@ -99,6 +99,8 @@ struct LaunchFacts {
   /// By case and GPU, of results that did not pass; of a case at most kEvidenceOfCase.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Evidence> evidence;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
+  std::vector<AnswerRow> answers;             // result_id: the case; texts: of answer_texts
+  std::vector<std::string> answer_texts;
 };
 
 /// Every result as it would be if the launch had had no waivers; `waived_by_launch` stays.

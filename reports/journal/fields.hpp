@@ -40,6 +40,20 @@ void fields(Io& io, LikeMiscompare auto& r) {
   io("wrong_bytes", r.wrong_bytes), io("expected", r.expected), io("actual", r.actual);
 }
 
+/// The same of the suite's answers of a driver.
+template <class T>
+concept LikeAnswer = requires(T& r) {
+  r.subject;
+  r.question;
+  r.answer;
+};
+
+template <class Io>
+void fields(Io& io, LikeAnswer auto& r) {
+  io("subject", r.subject), io("question", r.question), io("unit", r.unit);
+  io("answer", r.answer), io.later("map", r.map);
+}
+
 /// `Dialect` says how enumerators are written and read; lists of fields are looked for in its
 /// namespace, too.
 template <class Dialect>

@@ -84,6 +84,7 @@ struct OutcomeRecord {
   std::vector<std::string> notes;
   std::vector<MiscompareRecord> miscompares;
   std::vector<MetricRecord> metrics;
+  std::vector<AnswerRecord> answers;
 };
 
 /// The source of an event that says which GPU or rank the launch did without, and why.

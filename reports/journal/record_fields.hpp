@@ -51,6 +51,7 @@ void fields(Io& io, Is<OutcomeRecord> auto& r) {
   io("metrics", r.metrics);
   io.later("sm_rows_run", r.sm_rows_run), io.later("sm_rows_failed", r.sm_rows_failed);
   io.later("sm_latency", r.sm_latency), io.later("sm_rate", r.sm_rate);
+  io.later("answers", r.answers);
 }
 
 }  // namespace tidemark

@@ -14,6 +14,7 @@ constexpr Described described(bool) { return {ColumnType::u8, 1}; }
 constexpr Described described(std::uint8_t) { return {ColumnType::u8, 1}; }
 constexpr Described described(std::uint32_t) { return {ColumnType::u32, 1}; }
 constexpr Described described(std::int32_t) { return {ColumnType::i32, 1}; }
+constexpr Described described(std::int64_t) { return {ColumnType::i64, 1}; }
 constexpr Described described(std::uint64_t) { return {ColumnType::u64, 1}; }
 constexpr Described described(float) { return {ColumnType::f32, 1}; }
 constexpr Described described(double) { return {ColumnType::f64, 1}; }
@@ -318,6 +319,21 @@ Table described(SampleRow*) {
                    column(&R::throttle_reasons, "throttle_reasons", "NVML bits, 0 when not read")});
 }
 
+Table described(AnswerRow*) {
+  using R = AnswerRow;
+  return since(
+      4, table<R>("answers",
+                  "what drivers answered: encoders of tensor maps, limits, facts of kernels; of an "
+                  "encoder on the GPU of rank 0 alone",
+                  {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
+                   is(kept, text(&R::subject, "subject", "what the question is about")),
+                   is(kept, text(&R::question, "question", "of a call, what it has changed")),
+                   is(kept, text(&R::unit, "unit", "of the answer")),
+                   column(&R::answer, "answer", "a number, or the CUresult of a call"),
+                   column(&R::map, "map",
+                          "the 128 bytes of the tensor map, little endian; 0 where refused")}));
+}
+
 Table described(EventRow*) {
   using R = EventRow;
   return table<R>(
@@ -364,6 +380,7 @@ template const Table& table_of<MiscompareRow>();
 template const Table& table_of<SmRow>();
 template const Table& table_of<MetricRow>();
 template const Table& table_of<SampleRow>();
+template const Table& table_of<AnswerRow>();
 template const Table& table_of<EventRow>();
 template const Table& table_of<ProvenanceRow>();
 template const Table& table_of<StringIndexRow>();
@@ -393,11 +410,11 @@ std::uint32_t index_in(const Column& column, const std::byte* row) {
 }
 
 std::span<const Table* const> tables() {
-  static const std::array<const Table*, 11> all = {
-      &table_of<NodeRow>(),       &table_of<GpuRow>(),        &table_of<CaseRow>(),
-      &table_of<ResultRow>(),     &table_of<MiscompareRow>(), &table_of<SmRow>(),
-      &table_of<MetricRow>(),     &table_of<SampleRow>(),     &table_of<EventRow>(),
-      &table_of<ProvenanceRow>(), &table_of<StringIndexRow>()};
+  static const std::array<const Table*, 12> all = {
+      &table_of<NodeRow>(),   &table_of<GpuRow>(),        &table_of<CaseRow>(),
+      &table_of<ResultRow>(), &table_of<MiscompareRow>(), &table_of<SmRow>(),
+      &table_of<MetricRow>(), &table_of<SampleRow>(),     &table_of<AnswerRow>(),
+      &table_of<EventRow>(),  &table_of<ProvenanceRow>(), &table_of<StringIndexRow>()};
   return all;
 }
 

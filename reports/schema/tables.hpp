@@ -21,7 +21,7 @@ namespace tidemark {
 inline constexpr std::string_view kReportFormat = "tidemark-report";
 /// A reader takes every minor of its own major and ignores what it does not know of it. Nothing
 /// that reports/golden/schema-1.0.json names may change within major 1: what comes is added.
-inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 3;
+inline constexpr std::uint32_t kSchemaMajor = 1, kSchemaMinor = 4;
 
 /// No GPU numbers an SM as high: a number from there on is none.
 inline constexpr std::uint32_t kMostSms = 1024;
@@ -152,6 +152,19 @@ struct SmRow {
   std::uint32_t gpu_id = 0, sm = 0, rows_run = 0, rows_failed = 0;
   double latency = 0, rate = 0;
 };
+
+/// What a driver answered to one question.
+template <class In>
+struct AnswerFacts {
+  std::uint32_t result_id = 0;
+  typename In::Text subject{}, question{}, unit{};
+  std::int64_t answer = 0;
+  std::array<std::int64_t, 16> map{};
+
+  bool operator==(const AnswerFacts&) const = default;
+};
+using AnswerRecord = AnswerFacts<InRecord>;
+using AnswerRow = AnswerFacts<InRow>;
 
 struct MetricRow {
   std::uint32_t result_id = 0, name = 0, unit = 0;

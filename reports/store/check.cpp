@@ -180,6 +180,7 @@ bool same_rows(const Report& a, const Report& b) {
          same(table_of<SmRow>(), a.sms, b.sms) &&
          same(table_of<MetricRow>(), a.metrics, b.metrics) &&
          same(table_of<SampleRow>(), a.samples, b.samples) &&
+         same(table_of<AnswerRow>(), a.answers, b.answers) &&
          same(table_of<EventRow>(), a.events, b.events) &&
          same(table_of<ProvenanceRow>(), a.provenance, b.provenance);
 }

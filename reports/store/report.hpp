@@ -28,6 +28,7 @@ struct Report {
   std::vector<SmRow> sms;  // ascending by GPU and SM
   std::vector<MetricRow> metrics;
   std::vector<SampleRow> samples;
+  std::vector<AnswerRow> answers;
   std::vector<EventRow> events;
   std::vector<ProvenanceRow> provenance;  // key, value: versions, hashes, environment, arguments
   std::vector<std::string> strings;
@@ -108,6 +109,7 @@ void for_each_table(AnyReport& report, Visit visit) {
   visit(table_of<SmRow>(), report.sms);
   visit(table_of<MetricRow>(), report.metrics);
   visit(table_of<SampleRow>(), report.samples);
+  visit(table_of<AnswerRow>(), report.answers);
   visit(table_of<EventRow>(), report.events);
   visit(table_of<ProvenanceRow>(), report.provenance);
 }

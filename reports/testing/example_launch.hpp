@@ -97,6 +97,13 @@ inline OutcomeRecord example_outcome(std::uint32_t gpu, const std::string& case_
   record.sm_latency = {321, 0, 330};
   record.sm_rate = {51.75, 0, 51.5};
   record.seed = 0x8000000000000001;
+  record.answers = {
+      {.subject = "tiled, f32, rank 3, swizzle 64",
+       .question = "a sound call",
+       .unit = "CUresult",
+       .answer = 0,
+       .map = {0x1000, -1}},
+      {.subject = "device attribute", .question = "97", .unit = "", .answer = 232448, .map = {}}};
   return record;
 }
 

@@ -60,12 +60,66 @@ Finding finding_of(const Comparison& comparison, const ChangeGroup& group) {
   return made;
 }
 
+std::string codes_text(const AnswerChange& change, const std::set<std::int64_t>& answers) {
+  std::vector<std::string> words;
+  for (const std::int64_t answer : answers)
+    words.push_back(change.unit != kAnswerCode ? fmt::format("{}", answer)
+                    : answer == 0              ? "accepted"
+                                               : fmt::format("error {}", answer));
+  if (words.empty()) return "no answer";
+  return some_of(words, 4, "answer");
+}
+
+std::string bits_text(const std::array<std::uint8_t, 128>& bits) {
+  std::vector<std::string> bytes;
+  for (std::size_t byte = 0; byte < bits.size(); ++byte) {
+    std::vector<std::string> some;
+    for (unsigned bit = 0; bit < 8; ++bit)
+      if ((bits[byte] >> bit & 1) != 0) some.push_back(std::to_string(bit));
+    if (!some.empty()) bytes.push_back(fmt::format("byte {}, bit {}", byte, fmt::join(some, " ")));
+  }
+  return some_of(bytes, 4, "byte");
+}
+
+std::string_view heading_of(const AnswerChange& change) {
+  return change.of_maps() ? "TENSOR MAPS" : change.unit == kAnswerCode ? "ANSWERED" : "DRIVER";
+}
+
+}  // namespace
+
+std::string text_of(const AnswerChange& change) {
+  const std::string from_to = change.of_maps()
+                                  ? fmt::format("{} differ", bits_text(change.bits))
+                                  : fmt::format("{} -> {}", codes_text(change, change.base),
+                                                codes_text(change, change.fresh));
+  if (change.unit != kAnswerCode)
+    return fmt::format("{} {}, {}: {}{}{}", heading_of(change), change.subject, change.question,
+                       from_to, change.unit.empty() ? "" : " ", change.unit);
+  return fmt::format("{} {} of {}{}{}: {}; such as {}: {}", heading_of(change),
+                     grouped(change.questions), plural(change.similar, "call"),
+                     change.in_common.empty() ? "" : " with ", fmt::join(change.in_common, ", "),
+                     from_to, change.subject, change.question);
+}
+
+namespace {
+
 Section changes_of(const Comparison& comparison) {
   Section made{.id = "changed", .heading = "What changed", .link = "what changed", .bytes = 32'000};
   const auto& groups = comparison.conformance.groups;
   made.add(List{groups.size(), kMost, "change", [&comparison, &groups](std::size_t i) {
                   return finding_of(comparison, groups[i]);
                 }});
+  const std::vector<AnswerChange>& answers = comparison.answers.changes;
+  const auto answer = [&answers](std::size_t i) {
+    return Line{.text = {text_of(answers[i])},
+                .heading = heading_of(answers[i]).size(),
+                .tone = Tone::warn,
+                .indent = kIndent};
+  };
+  made.add(List{answers.size(), kMost, "answer", answer});
+  if (const std::size_t more = comparison.answers.unlisted; more > 0)
+    made.add(Line{.text = {fmt::format("and {} that changed otherwise", plural(more, "answer"))},
+                  .indent = kIndent});
   if (groups.empty()) {
     made.add(Line{.as = Line::As::paragraph, .text = {"No result changed."}}, kOnPage);
   }

@@ -195,6 +195,14 @@ OrderedJson json_of(const Comparison& comparison) {
   const auto waiver = [](const WaiverLedger::Line& line) {
     return object("text", line.text, "attention", line.attention);
   };
+  const auto answer = [](const AnswerChange& one) {
+    std::map<std::string, unsigned> bytes;
+    for (std::size_t i = 0; i < one.bits.size(); ++i)
+      if (one.bits[i] != 0) bytes[std::to_string(i)] = one.bits[i];
+    return object("unit", one.unit, "base", one.base, "new", one.fresh, "bits_by_byte", bytes,
+                  "in_common", one.in_common, "questions", one.questions, "similar", one.similar,
+                  "subject", one.subject, "question", one.question);
+  };
   OrderedJson shared = effect_of(comparison.speed.effects.shared);
   shared["verdict"] = name_of(comparison.speed.shared);
   return object(
@@ -209,7 +217,8 @@ OrderedJson json_of(const Comparison& comparison) {
       cases_json(pairing, conformance.behaviours_unjudged), "changes",
       array(conformance.groups, change), "waivers", array(comparison.waivers, waiver), "shared",
       shared, "speed", array(comparison.speed.series, speed_json, comparison), "gpu_speed",
-      array(comparison.speed.gpus, gpu_speed_json, comparison));
+      array(comparison.speed.gpus, gpu_speed_json, comparison), "answers_compared",
+      comparison.answers.compared, "answers", array(comparison.answers.changes, answer));
 }
 
 // A comparison as tests: a suite of the kinds of findings, a suite of the cases. What the
@@ -305,6 +314,8 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
       texts[group.waived ? "waived" : std::string(name_of(group.verdict))] +=
           "; " + text_of(comparison, group);
   }
+  for (const AnswerChange& change : comparison.answers.changes)
+    texts["answers_changed"] += "; " + text_of(change);
   texts["inconclusive"] += "; cause: " + cause_text(comparison);
   for (const std::string& more : failing_more_texts(comparison))
     texts["inconclusive"] += "; " + more;

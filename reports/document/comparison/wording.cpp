@@ -192,7 +192,8 @@ std::string_view headline_of(const Comparison& comparison) {
   const std::set<std::string> missing = expanded({"missing"});
   if (std::ranges::any_of(found, [&](const std::string& name) { return missing.contains(name); }))
     return "MISSING";
-  if (any({"behaviour_changed", "descriptors_changed", "unexpected_pass"})) return "CHANGED";
+  if (any({"behaviour_changed", "descriptors_changed", "answers_changed", "unexpected_pass"}))
+    return "CHANGED";
   const bool better = any({"improved", "fixed", "run_in_new"});
   const bool unexplained = better && comparison.setup.cause == Cause::confounded;
   if (unexplained || is_undecided(comparison)) return "INCONCLUSIVE";

@@ -135,6 +135,7 @@ void HeardResults::add(std::uint32_t pair, OutcomeRecord& from) {
   made.row.descriptor_digest = from.descriptors;
   made.row.notes = texts_.number_of(fmt::format("{}", fmt::join(from.notes, "\n")));
   made.miscompares = std::move(from.miscompares);
+  made.answers = std::move(from.answers);
   fill_telemetry(made.row, from);
   for (const MetricRecord& metric : from.metrics) {
     made.metrics.push_back(metric_of(texts_, metric));
@@ -333,6 +334,8 @@ ResultRow result_of(Assembly& made, const Texts& texts, std::uint32_t result_id,
   row.replay = made.index_of(texts.at(shown.row.replay));
   row.notes = made.index_of(texts.at(shown.row.notes));
   for (const HeardOutcome* outcome : attempts.outcomes) add_miscompares(made, result_id, *outcome);
+  for (const AnswerRecord& answer : shown.answers)
+    made.fill(made.report.answers.emplace_back(AnswerRow{.result_id = result_id}), answer);
   for (HeardMetric& metric : shown.metrics) add_metric(made, texts, result_id, metric);
   return row;
 }

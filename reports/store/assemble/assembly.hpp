@@ -127,6 +127,7 @@ struct HeardOutcome {
   ResultRow row;  // of this attempt alone; no ids
   std::vector<HeardMetric> metrics;
   std::vector<MiscompareRecord> miscompares;
+  std::vector<AnswerRecord> answers;
 };
 
 /// The attempts of one pair: outcomes in the order of attempts.
