@@ -63,11 +63,14 @@ void check_driver(const NodeState& node, CheckList& checks) {
                 "install the driver's user libraries; in a container start it with its GPUs "
                 "(--gpus all, nvidia-container-toolkit)");
   } else if (!node.built_nvcc.empty() && major_of(node.cuda.version) < major_of(node.built_nvcc)) {
-    checks.fail("driver",
-                fmt::format("{} has CUDA {}, this tidemark was built with {}", node.driver_module,
-                            node.cuda.version, node.built_nvcc),
-                "update the driver to one with CUDA " +
-                    fmt::format("{}.0 or newer", major_of(node.built_nvcc)));
+    checks.fail(
+        "driver",
+        fmt::format("{} has CUDA {}, this tidemark was built with {}", node.driver_module,
+                    node.cuda.version, node.built_nvcc),
+        fmt::format("update the driver to one with CUDA {0}.0 or newer, or install NVIDIA's "
+                    "package cuda-compat-{0}-0 and put its libcuda first in "
+                    "LD_LIBRARY_PATH",
+                    major_of(node.built_nvcc)));
   } else {
     checks.ok("driver", fmt::format("{}, CUDA {}, {}", node.driver_module, node.cuda.version,
                                     node.cuda.path));
