@@ -140,7 +140,8 @@ void issue(Walk& walk, const Step& step, std::uint32_t issuer) {
     require_alive(walk, step, barrier);
     refuse_overwriting(walk, rank, step.offset, tile_span(load.map));
     refuse_unfenced(walk, rank, step.offset, tile_span(load.map));
-    barrier.step = barrier.flying == 0 ? credit_step(load) : std::min(barrier.step, 16U);
+    const bool alone = barrier.flying == 0 && step.mask == 0;  // as it was measured
+    barrier.step = alone ? credit_step(load) : std::min(barrier.step, 16U);
     barrier.flying += tile_bytes(load.map);
     barrier.flights.push_back({.load = load,
                                .region = walk.program.maps[step.map].region,

@@ -301,7 +301,8 @@ void take_regions(Walk& walk) {
 std::uint32_t credit_step(const TileLoad& load) {
   const TensorMapSpec& map = load.map;
   const std::uint32_t size = element_bytes(map.type);
-  if (map.im2col || map.interleave != Interleave::none) return 16;  // more is not measured
+  if (map.bulk || map.im2col || map.interleave != Interleave::none)
+    return 16;                            // more is not measured
   std::uint64_t start = map.base_offset;  // allocations and guards are multiples of 32
   for (std::uint32_t i = 0; i < map.rank; ++i) {
     const std::uint64_t pitch = i == 0 ? size : map.stride[i - 1];
