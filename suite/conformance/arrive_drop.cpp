@@ -1,5 +1,7 @@
-// Threads and CTAs that leave a barrier for good: later phases wait for fewer arrivals.
+// Arrivals: as many as a barrier can wait for, and those of threads and CTAs that leave it for
+// good.
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <vector>
 
@@ -9,6 +11,69 @@
 
 namespace tidemark {
 namespace {
+
+// More are left to the meter that every program ends with.
+constexpr std::uint32_t kByThreads = 8193;
+
+// Two phases of `count` arrivals on the barrier of CTA 0, by the threads of all CTAs in turn. Each
+// is looked at before its last arrival and behind it.
+Program counting(std::uint32_t count, std::uint32_t ctas) {
+  Program program{.cluster = {ctas, 1, 1},
+                  .window = kGuardBytes,
+                  .barriers = 1,
+                  .regions = {},
+                  .maps = {},
+                  .steps = {{.verb = Verb::init, .count = count}},
+                  .payload = {},
+                  .what = fmt::format("{} arrivals a phase by {} CTAs", count, ctas)};
+  std::vector<Step>& steps = program.steps;
+  const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
+  const std::uint32_t arriving = count <= kByThreads ? count - 1 : kProgramThreads;
+  const std::uint8_t phases = count <= kByThreads ? 2 : 1;
+  for (std::uint8_t phase = 0; phase < phases; ++phase) {
+    steps.push_back(meet);
+    for (std::uint32_t left = arriving, cta = 0; left > 0; cta = (cta + 1) % ctas) {
+      const std::uint32_t some = std::min(left, kProgramThreads);
+      steps.push_back({.verb = Verb::arrive,
+                       .ctas = static_cast<std::uint16_t>(1U << cta),
+                       .of = cta == 0 ? kOwnCta : std::uint8_t{0},
+                       .count = some});
+      left -= some;
+    }
+    steps.push_back(meet);
+    steps.push_back({.verb = Verb::test, .parity = phase});
+    if (count > kByThreads) continue;
+    steps.push_back({.verb = Verb::arrive});
+    steps.push_back({.verb = Verb::wait, .parity = phase, .stops = true, .ns = kMustCompleteNs});
+    steps.push_back({.verb = Verb::test, .parity = kCurrentPhase});
+  }
+  return program;
+}
+
+std::vector<Op> counts_rows(std::uint32_t ctas) {
+  std::vector<Op> rows;
+  for (const std::uint32_t count :
+       {1U, 257U, 4095U, 4096U, 4097U, 4353U, 8191U, 8193U, 12'289U, 65'536U, kTxCountMax})
+    rows.emplace_back(counting(count, ctas));
+  return rows;
+}
+
+const Register kCounts{{
+    .name = "arrive.counts",
+    .claim = "a phase waits for as many arrivals as its barrier was initialized with, from 1 to "
+             "2^20-1, and so does the next",
+    .cites = "PTX ISA 9.0, 9.7.13.15.2 expected arrival count from 1 to 2^20-1; 9.7.13.15.6 phase "
+             "completion; 9.7.13.15.13 mbarrier.arrive",
+    .rows = [](const RunContext&) { return counts_rows(1); },
+}};
+
+const Register kCountsRemote{{
+    .name = "arrive.counts_remote",
+    .claim = "so many arrivals count wherever in the cluster they come from",
+    .cites = "PTX ISA 9.0, 9.7.13.15.2 expected arrival count from 1 to 2^20-1; 9.7.13.15.13 "
+             "mbarrier.arrive, shared::cluster",
+    .rows = [](const RunContext&) { return counts_rows(5); },
+}};
 
 constexpr std::uint32_t kPhases = 3;
 
