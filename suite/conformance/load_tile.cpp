@@ -1,4 +1,6 @@
 // Tile loads: ranks, element types, boxes, hints and the memory they read.
+#include <fmt/format.h>
+
 #include "suite/case.hpp"
 #include "suite/conformance/tile.hpp"
 
@@ -21,7 +23,7 @@ TileLoad long_in(DataType type, std::uint32_t rank, std::uint32_t dimension, std
 // the tensor.
 std::vector<Op> box_edge_rows(const RunContext&) {
   std::vector<Op> rows;
-  for (const DataType type : {DataType::u8, DataType::u32})
+  for (const DataType type : {DataType::u8, DataType::u32, DataType::u64})  // up to 2,048 bytes
     for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
       TileLoad one_row = tile_of_rank(type, rank);
       one_row.map.box = {elements_in(64, type), 1, 1, 1, 1};
@@ -133,6 +135,55 @@ const Register kDtype{{
     .rows = dtype_rows,
 }};
 
+// `loads` boxes of `height` rows of 64 bytes on one barrier, each to a place of its own, by `maps`
+// maps in turn, whose tensors begin 128 bytes apart and which swizzle or not.
+Program many_loads(std::uint32_t loads, std::uint32_t maps, std::uint32_t height) {
+  TileLoad load = tile(DataType::u8, {80, height + 3}, {64, height}, {16, 2});
+  const std::uint32_t bytes = tile_bytes(load.map);
+  Program program{
+      .window = 2 * kGuardBytes + loads * bytes,
+      .barriers = 1,
+      .regions = {},
+      .maps = {},
+      .steps = {{.verb = Verb::init}, {.verb = Verb::arrive_expect_tx, .bytes = loads * bytes}},
+      .payload = {},
+      .what = fmt::format("{} loads on one barrier by {} maps", loads, maps)};
+  for (std::uint32_t i = 0; i < maps; ++i) {
+    load.map.base_offset = 128 * i;
+    load.map.swizzle = i % 3 == 1 ? Swizzle::b64 : Swizzle::none;
+    program.maps.push_back({.spec = load.map});
+  }
+  program.regions.push_back(region_of(load));
+  for (std::uint32_t i = 0; i < loads; ++i)
+    program.steps.push_back({.verb = Verb::load,
+                             .thread = static_cast<std::uint16_t>(i),
+                             .map = static_cast<std::uint8_t>(i % maps),
+                             .offset = kGuardBytes + i * bytes,
+                             .at = {16, static_cast<std::int32_t>(i % 3)}});
+  program.steps.push_back({.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs});
+  program.steps.push_back({.verb = Verb::snapshot});
+  return program;
+}
+
+// Up to 128 copies that one phase waits for.
+std::vector<Op> in_flight_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const std::uint32_t loads : {8U, 9U, 16U, 17U, 31U, 32U, 33U, 64U, 128U})
+    for (const std::uint32_t maps : {1U, 4U, 40U})
+      for (const std::uint32_t height : {2U, 16U})
+        rows.emplace_back(many_loads(loads, maps, height));
+  return rows;
+}
+
+const Register kInFlight{{
+    .name = "load.tile.in_flight",
+    .claim =
+        "one phase waits for as many loads as are issued before it ends, 32 and more, and each "
+        "lands in its place",
+    .cites = "PTX ISA 9.0, 9.7.13.15.5 tracking asynchronous operations by the mbarrier object",
+    .rows = in_flight_rows,
+}};
+
 // The same boxes under every promotion of the L2 fetch.
 std::vector<Op> l2_promotion_rows(const RunContext&) {
   std::vector<Op> rows;
@@ -153,6 +204,21 @@ const Register kL2Promotion{{
     .claim = "the L2 promotion is a hint: it changes no byte and no credit",
     .cites = "CUDA Driver API, cuTensorMapEncodeTiled, l2Promotion",
     .rows = l2_promotion_rows,
+}};
+
+// As many maps as loads.
+std::vector<Op> maps_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const std::uint32_t maps : {2U, 31U, 32U, 33U, 64U, 128U})
+    for (const std::uint32_t height : {2U, 8U}) rows.emplace_back(many_loads(maps, maps, height));
+  return rows;
+}
+
+const Register kMaps{{
+    .name = "load.tile.maps",
+    .claim = "a CTA may load by 32, 64 and more tensor maps, and each load goes by its own",
+    .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor, tensorMap",
+    .rows = maps_rows,
 }};
 
 // Legal loads drawn at random over rank, type, layout, swizzle, fill, strides and place; more of

@@ -55,7 +55,7 @@ TileLoad longest(DataType type, std::uint32_t rank, std::uint32_t dimension, std
 // the tensor.
 std::vector<Op> box_edge_rows(const RunContext&) {
   std::vector<Op> rows;
-  for (const DataType type : {DataType::u8, DataType::u32})
+  for (const DataType type : {DataType::u8, DataType::u32, DataType::u64})  // up to 2,048 bytes
     for (std::uint32_t rank = 1; rank <= kMaxRank; ++rank) {
       TileLoad one_row = tile_of_rank(type, rank);
       one_row.map.box = {elements_in(64, type), 1, 1, 1, 1};
