@@ -44,8 +44,10 @@ std::vector<TileLoad> large_boxes() {
       tile(DataType::u16, {136, 257, 4}, {128, 256, 3}, {8, 1, 1}),
       tile(DataType::u16, {64, 257, 6}, {64, 256, 5}, {0, 1, 1}),
       tile(DataType::u8, {256, 130, 8}, {256, 127, 7}, {0, 3, 1}),
+      tile(DataType::u8, {32, 257, 28}, {32, 256, 27}, {0, 1, 1}),
   };
   loads[3].map.swizzle = Swizzle::b128;
+  loads[5].map.swizzle = Swizzle::b32;
   return loads;
 }
 
@@ -113,6 +115,10 @@ std::vector<TileLoad> at_shared_end() {
   add(128 * kKiB - 384, Swizzle::b64);
   add(192 * kKiB - kKiB, Swizzle::b128);
   add(kWindow - kGuardBytes - tile_span(loads.front().map), Swizzle::none);
+  // Each swizzle all over the window, at each phase of 128 bytes.
+  for (const Swizzle swizzle : kSwizzles)
+    for (std::uint32_t i = 0; i < 14; ++i)
+      add(kGuardBytes + 16 * kKiB * i + 128 * (i % 8), swizzle);
   return loads;
 }
 

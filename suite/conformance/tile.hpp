@@ -103,7 +103,8 @@ TileLoad in_corner(TileLoad load, std::uint32_t corner, std::int32_t overhang);
 /// Boxes of 64 KiB and more: the largest fills the shared memory of a CTA.
 std::vector<TileLoad> large_boxes();
 
-/// Boxes behind 64, 128 and 192 KiB of shared memory, across these bounds, and at its end.
+/// Boxes behind 64, 128 and 192 KiB of shared memory, across these bounds, at its end, and under
+/// each swizzle every 16 KiB.
 std::vector<TileLoad> at_shared_end();
 
 /// Boxes of rows that lie 2^32 bytes and more apart, up to the longest stride that a map can have.
