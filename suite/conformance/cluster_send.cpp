@@ -133,6 +133,22 @@ SendRounds random_sends(std::uint64_t seed) {
   return rounds;
 }
 
+// Every pair of the CTAs of clusters that a GPU need not be able to start.
+std::vector<Op> cluster16_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (std::uint32_t ctas = 9; ctas <= kProgramCtas; ++ctas)
+    rows.emplace_back(program_of(every_pair(ctas, ctas % 2 == 0 ? 16 : 144)));
+  return rows;
+}
+
+const Register kCluster16{{
+    .name = "cluster.send.cluster16",
+    .claim = "where a GPU can start clusters of 9 to 16 CTAs, bulk copies go from each CTA to each",
+    .cites = "PTX ISA 9.0, 9.7.9.25.4.1 cp.async.bulk.shared::cluster.shared::cta; CUDA C++ "
+             "Programming Guide, cudaFuncAttributeNonPortableClusterSizeAllowed",
+    .rows = cluster16_rows,
+}};
+
 // Sends drawn at random, some of which are sent on.
 std::vector<Op> random_rows(const RunContext& context) {
   return drawn_rows(context, {32, 1000, 4000},
@@ -161,6 +177,8 @@ std::vector<Op> sizes_rows(const RunContext&) {
   for (const std::uint32_t bytes : {16U, 1040U})
     rows.emplace_back(program_of(every_pair(4, bytes)));
   for (const std::uint32_t bytes : {16U, 272U}) rows.emplace_back(program_of(every_pair(8, bytes)));
+  for (const std::uint32_t ctas : {3U, 5U, 6U, 7U})
+    rows.emplace_back(program_of(every_pair(ctas, 16 * ctas)));
   constexpr std::uint32_t kMost = 223 * 1024;  // a CTA has 227 KiB, less guards and state
   rows.emplace_back(program_of({2, kMost + 2048, {{1, 0, 1024, 1024, kMost}}}));
   return rows;

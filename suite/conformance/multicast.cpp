@@ -42,6 +42,7 @@ std::vector<Op> box_rows(const RunContext&) {
     load.map.base_offset = 48;
     add(load);
   }
+  add(tile(DataType::u64, {258, 3}, {256, 2}, {2, 1}));  // rows of 2,048 bytes
   return rows;
 }
 
@@ -84,7 +85,7 @@ const Register kBulk{{
 constexpr std::uint32_t kCluster16Size = 16;
 
 // A cluster of sixteen blocks, which a GPU need not be able to start: single blocks, halves,
-// alternations and all of them. Where it cannot, this case is skipped.
+// alternations and all of them; and those of 9 to 15. Where it cannot, this case is skipped.
 std::vector<Op> cluster16_rows(const RunContext&) {
   std::vector<Op> rows;
   for (std::uint32_t rank = 0; rank < kCluster16Size; ++rank) {
@@ -95,6 +96,17 @@ std::vector<Op> cluster16_rows(const RunContext&) {
   const auto masks = {0xffffU, 0xff00U, 0x00ffU, 0xaaaaU, 0x5555U, 0x8001U, 0x0ff0U, 0x7c3eU};
   for (const std::uint32_t mask : masks)
     rows.emplace_back(multicast(small_box(), kCluster16Size, mask, mask % 15));
+  for (std::uint32_t size = 9; size <= kCluster16Size; ++size) {
+    const std::uint32_t all = (1U << size) - 1;
+    for (std::uint32_t rank = size % 3; rank < size && size < kCluster16Size; rank += 3) {
+      rows.emplace_back(multicast(small_box(), size, 1U << rank, (rank + 1) % size));
+      rows.emplace_back(multicast(small_box(), size, all & ~(1U << rank), rank));
+    }
+    const TileLoad box = tile(DataType::u8, {80, 2 * size + 3}, {64, 2 * size}, {16, 1});
+    MulticastLoad sliced = multicast(box, size, all, 1);
+    sliced.slices = size;  // one from each block
+    rows.emplace_back(sliced);
+  }
   return rows;
 }
 
@@ -102,7 +114,7 @@ const Register kCluster16{{
     .name = "multicast.cluster16",
     .claim =
         "where a GPU can start a cluster of sixteen blocks, each bit of the 16-bit mask serves "
-        "one of them",
+        "one of them, as in clusters of 9 to 15, and as many slices complete one barrier",
     .cites = "PTX ISA 9.0, 9.7.9.25.5.2 cp.async.bulk.tensor, ctaMask; CUDA C++ Programming Guide, "
              "thread block clusters, cudaFuncAttributeNonPortableClusterSizeAllowed",
     .rows = cluster16_rows,
@@ -238,7 +250,12 @@ const Register kRandom{{
     .rows = random_rows,
 }};
 
-constexpr std::array<std::array<std::uint32_t, 3>, 10> kShapes{{{4, 1, 1},
+constexpr std::array<std::array<std::uint32_t, 3>, 15> kShapes{{{3, 1, 1},
+                                                                {1, 5, 1},
+                                                                {1, 1, 7},
+                                                                {6, 1, 1},
+                                                                {3, 1, 2},
+                                                                {4, 1, 1},
                                                                 {1, 4, 1},
                                                                 {1, 1, 4},
                                                                 {2, 2, 1},
@@ -249,8 +266,8 @@ constexpr std::array<std::array<std::uint32_t, 3>, 10> kShapes{{{4, 1, 1},
                                                                 {2, 2, 2},
                                                                 {4, 1, 2}}};
 
-// Clusters along x, along y, along z, and in two and three dimensions: the bit of a block is its
-// rank in the cluster.
+// Clusters along x, along y, along z, and in two and three dimensions, of odd sizes too: the bit of
+// a block is its rank in the cluster.
 std::vector<Op> shape_rows(const RunContext&) {
   std::vector<Op> rows;
   for (const auto& shape : kShapes) {
@@ -263,7 +280,7 @@ std::vector<Op> shape_rows(const RunContext&) {
     for (std::uint32_t rank = 0; rank < size; ++rank) add(1U << rank, (rank + 1) % size);
     add((1U << size) - 1, size - 1);
     add(3U, size / 2);
-    add(5U << (size - 4), 0);
+    add(5U << (size < 4 ? 0 : size - 4), 0);
   }
   return rows;
 }
