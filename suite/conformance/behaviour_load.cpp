@@ -175,6 +175,79 @@ const Register kNarrowSwizzle{{
     .rows = narrow_swizzle_rows,
 }};
 
+// `extent` in rows of 64 bytes, of which a box of 2 in each outer dimension takes 48.
+TileLoad strided(DataType type, std::vector<std::uint64_t> extent,
+                 const std::array<std::uint64_t, kMaxRank - 1>& stride) {
+  extent.insert(extent.begin(), elements_in(64, type));
+  std::vector<std::uint32_t> box(extent.size(), 2);
+  box[0] = elements_in(48, type);
+  TileLoad load = tile(type, extent, box);
+  load.map.stride = stride;
+  for (std::uint32_t i = 1; i < load.map.rank; ++i)
+    load.at[i] = static_cast<std::int32_t>(extent[i] / 3);
+  return load;
+}
+
+// Strides that descend or stay below the row, and those of dimensions of one element.
+std::vector<Op> strides_rows(const RunContext&) {
+  constexpr std::uint64_t kLongest = (std::uint64_t{1} << 40) - 16;
+  std::vector<Op> rows;
+  for (const DataType type : {DataType::u8, DataType::bf16, DataType::u64}) {
+    rows.emplace_back(strided(type, {3, 5}, {1600, 320}));
+    rows.emplace_back(strided(type, {3, 5}, {48, 16}));
+    rows.emplace_back(strided(type, {3, 4, 5, 2}, {2560, 640, 128, 64}));
+    rows.emplace_back(strided(type, {3, 4, 5, 2}, {64, 384, 1536, 192}));
+    for (const std::uint64_t stride : {std::uint64_t{16}, std::uint64_t{48}, kLongest}) {
+      rows.emplace_back(strided(type, {1, 5}, {stride, 80}));
+      rows.emplace_back(strided(type, {5, 1}, {80, stride}));
+    }
+    for (const std::uint64_t stride : {16U, 32U, 48U, 208U}) {
+      rows.emplace_back(strided(type, {9}, {stride}));
+      rows.emplace_back(strided(type, {5, 4}, {80, stride}));
+      rows.emplace_back(strided(type, {5, 4}, {stride, 80}));
+    }
+  }
+  return rows;
+}
+
+const Register kStrides{{
+    .name = "behaviour.load.strides",
+    .claim =
+        "rows may begin in the row before, strides may descend, and a dimension of one element "
+        "may have any: a load takes each element where the strides say",
+    .cites = "measured on an H200, driver 580.159.04, 2026-11; CUDA Driver API, "
+             "cuTensorMapEncodeTiled, globalStrides, has each a multiple of the one before and no "
+             "shorter than its row",
+    .rows = strides_rows,
+}};
+
+// Swizzled tensors off 128 bytes.
+std::vector<Op> swizzled_base_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const Swizzle swizzle : kSwizzles)
+    for (const DataType type : {DataType::u8, DataType::f64})
+      for (std::uint32_t i = 1; i < 16; ++i) {
+        const std::uint32_t inner = elements_in(swizzle_bytes(swizzle), type);
+        TileLoad load = tile(type, {2 * inner, 23}, {inner, 17}, {inner_step(type), 4});
+        load.map.swizzle = swizzle;
+        load.map.base_offset = 16 * i + (i > 7 ? 784 : 0);
+        load.destination_offset = 128 * (i % 8);
+        rows.emplace_back(load);
+        rows.emplace_back(store_of(load));
+      }
+  return rows;
+}
+
+const Register kSwizzledBase{{
+    .name = "behaviour.swizzled_base",
+    .claim = "under a swizzle, too, loads and stores take tensors that start on any 16 bytes, and "
+             "their address does not turn the swizzle",
+    .cites = "measured on an H200, driver 580.159.04, 2026-11; CUDA Driver API, "
+             "cuTensorMapEncodeTiled, globalAddress: 16 bytes; CUDA C++ Programming Guide 13.1, "
+             "10.29.3.2: 128",
+    .rows = swizzled_base_rows,
+}};
+
 // The tensor holds any words, whatever the type of the map: of 8,192 about one lies halfway between
 // two numbers of tf32, 32 are subnormal and 64 are NaN.
 Op of_any_words(TileLoad load) {
