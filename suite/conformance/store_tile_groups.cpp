@@ -73,6 +73,13 @@ std::vector<Op> groups_rows(const RunContext&) {
     TileStore chunks = store_of(tile(DataType::u8, {16, 7}, {16, 1}, {0, 1}));
     chunks.stores = stores;
     rows.emplace_back(chunks);
+    for (const Swizzle swizzle : kSwizzles)  // each store scatters the rows of one box a group
+      for (const std::uint32_t wide : {1U, 2U}) {
+        const GroupedMatrix matrix{.swizzle = swizzle, .rows = 19, .groups = 9, .padding = 48};
+        TileStore grouped = store_of(atoms(matrix, 8, wide, 11));
+        grouped.stores = stores;
+        rows.emplace_back(grouped);
+      }
   }
   return rows;
 }
