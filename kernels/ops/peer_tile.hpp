@@ -34,6 +34,7 @@ struct PeerTile {
   std::array<std::int32_t, kMaxRank> at{};
   std::uint32_t shared_offset = 0;  // bytes behind the leading guard, a multiple of 128
   PeerWay way = PeerWay::load;
+  CacheHint hint = CacheHint::none;
   bool inverted = false;   // of all payloads: a row runs once, so that all ranks stay in step
   std::uint64_t seed = 0;  // the same on all ranks
   std::uint32_t rank = 0, ranks = 1;
@@ -56,6 +57,7 @@ constexpr TileLoad peer_load(const PeerTile& op, std::uint32_t owner) {
   return {.map = op.map,
           .at = op.at,
           .destination_offset = op.shared_offset,
+          .hint = op.hint,
           .payload = rank_payload(op, owner)};
 }
 
@@ -64,6 +66,7 @@ constexpr TileStore peer_store(const PeerTile& op, std::uint32_t writer) {
   return {.map = op.map,
           .at = op.at,
           .source_offset = op.shared_offset,
+          .hint = op.hint,
           .payload = rank_payload(op, writer)};
 }
 

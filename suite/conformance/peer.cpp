@@ -25,7 +25,12 @@ std::vector<TileLoad> boxes(const RunContext& context) {
     boxes.push_back(box);
   }
   boxes.push_back(tile(DataType::u32, {256, 96}, {64, 96}, {192, 0}));  // 24 KiB
-  constexpr std::uint32_t kRandom[] = {6, 60, 300};                     // by level
+  for (const CacheHint hint :
+       {CacheHint::evict_normal, CacheHint::evict_first, CacheHint::evict_last}) {
+    boxes.push_back(in_corner(tile_of_rank(DataType::f32, 3), 7, 0));
+    boxes.back().hint = hint;
+  }
+  constexpr std::uint32_t kRandom[] = {6, 60, 300};  // by level
   for (std::uint32_t i = 0; i < kRandom[static_cast<std::size_t>(context.level)]; ++i)
     boxes.push_back(random_tile(splitmix64(context.seed + i)));
   return boxes;
@@ -41,6 +46,7 @@ std::vector<Op> peer_rows(const RunContext& context, PeerWay way) {
                   .at = box.at,
                   .shared_offset = box.destination_offset,
                   .way = way,
+                  .hint = box.hint,
                   .rank = context.rank,
                   .ranks = context.ranks,
                   .transport = context.transport};
