@@ -45,6 +45,8 @@ std::uint32_t heard(const Mbarrier& barrier, std::uint32_t bytes) {
 bool is_complete(const Mbarrier& barrier) {
   if (barrier.fault == kFaultPhaseNeverFlips) return false;
   if (barrier.fault == kFaultTxCountIgnored) return barrier.pending == 0;
+  if (barrier.fault == kFaultExpectLaterBelowZero && barrier.phase > 0 && barrier.tx > -16)
+    return barrier.pending == 0 && barrier.tx <= 0;
   if (barrier.fault == kFaultExpectBelowZeroCompletes)
     return barrier.pending == 0 && barrier.tx <= 0;
   return barrier.pending == 0 && barrier.tx == 0;
@@ -210,6 +212,9 @@ void BulkEngine::credit(InFlight& flight) {
   if (bytes != 0 && fault == kFaultCreditTwice) complete_tx(*flight.copy.barrier, bytes);
   if (last && fault == kFaultExpectSurplusForgiven && flight.copy.barrier->tx > 0)
     complete_tx(*flight.copy.barrier, static_cast<std::uint32_t>(flight.copy.barrier->tx));
+  Mbarrier& barrier = *flight.copy.barrier;
+  if (last && flight.copy.forgives && barrier.tx > 0 && barrier.tx < 16)
+    complete_tx(barrier, static_cast<std::uint32_t>(barrier.tx));
   if (last && fault == kFaultCreditFollowedByMore) complete_tx(*flight.copy.barrier, kChunkBytes);
 }
 

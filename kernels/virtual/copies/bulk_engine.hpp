@@ -101,6 +101,7 @@ struct BulkCopy {
   SharedWindow* shared = nullptr;
   Mbarrier* barrier = nullptr;
   std::uint32_t together = 1;  // chunks that are credited only together
+  bool forgives = false;       // its end takes off a surplus below 16 bytes: by a fault
   Fault fault = kNoFault;      // in place of the engine's, where there is one
 };
 

@@ -51,6 +51,7 @@ std::vector<MulticastLoad> rows() {
       {.load = swizzled, .cluster = {2, 1, 1}, .mask = 0b11, .issuer = 1},
       {.load = inside(), .cluster = {4, 1, 1}, .mask = 0b1111, .issuer = 0, .slices = 4},
       {.load = inside(), .cluster = {2, 1, 1}, .mask = 0b11, .issuer = 0, .late_arm = true},
+      {.load = inside(), .cluster = {3, 1, 1}, .mask = 0b011, .issuer = 1},
   };
 }
 

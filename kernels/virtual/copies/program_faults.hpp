@@ -18,6 +18,10 @@ inline constexpr Fault kFaultExpectSurplusForgiven{503};
 inline constexpr Fault kFaultExpectNextWaitsTwice{504};
 inline constexpr Fault kFaultExpectArrivalTwice{505};
 inline constexpr Fault kFaultExpectParityInverted{506};
+// Of what is less than 16 bytes off alone: of one kind of copy, or behind the first phase.
+inline constexpr Fault kFaultExpectBulkForgives{507};
+inline constexpr Fault kFaultExpectMulticastForgives{508};
+inline constexpr Fault kFaultExpectLaterBelowZero{509};
 // Account: what the tx-count makes of expected and credited bytes.
 inline constexpr Fault kFaultExpectNegativeClamped{520};
 inline constexpr Fault kFaultExpectDebtForgiven{521};
@@ -41,6 +45,7 @@ inline constexpr Fault kFaultArriveRemoteLocal{546};
 // Data: what the expected bytes must have no say in.
 inline constexpr Fault kFaultExpectOverLosesLast{550};
 inline constexpr Fault kFaultExpectUnannouncedLost{551};
+inline constexpr Fault kFaultLoadThirtyThirdLost{552};
 // Tiles: which of several, and what threads do to them.
 inline constexpr Fault kFaultLoadFirstBoxAgain{700};
 inline constexpr Fault kFaultLoadStale{701};
@@ -52,6 +57,7 @@ inline constexpr Fault kFaultCopyPaddingKept{713};
 inline constexpr Fault kFaultAddFloatAsWhole{714};
 inline constexpr Fault kFaultStoreBeforeFence{720};
 // Lives: what a barrier carries from one phase, or one init, to the next.
+inline constexpr Fault kFaultCycleCountTruncated{749};
 inline constexpr Fault kFaultCyclePhaseSurvives{750};
 inline constexpr Fault kFaultCycleCountSurvives{751};
 inline constexpr Fault kFaultCycleArrivalEarly{752};
@@ -69,6 +75,7 @@ inline constexpr Fault kFaultSendCreditLost{762};
 inline constexpr Fault kFaultSendCreditStays{763};
 inline constexpr Fault kFaultSendPlaceIgnored{764};
 inline constexpr Fault kFaultSendEndLost{765};
+inline constexpr Fault kFaultSendOddCluster{766};
 // Prefetches, which nobody is to notice.
 inline constexpr Fault kFaultPrefetchCredits{770};
 inline constexpr Fault kFaultPrefetchWrites{771};
@@ -76,6 +83,8 @@ inline constexpr Fault kFaultPrefetchOutsideFails{772};
 inline constexpr Fault kFaultPrefetchStale{773};
 // Where CTAs meet.
 inline constexpr Fault kFaultSyncIgnored{780};
+// Maps: which of many.
+inline constexpr Fault kFaultMapAliased{784};
 // Maps that are replaced: a field, or who comes to know.
 inline constexpr Fault kFaultReplaceAddressKept{785};
 inline constexpr Fault kFaultReplaceRankKept{786};
@@ -134,6 +143,12 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "completion: an arrival counts for the phase that it begins, too"),
     program_fault(kFaultExpectParityInverted, "expect_parity_inverted",
                   "waiting: test_wait and try_wait take the other parity"),
+    program_fault(kFaultExpectBulkForgives, "expect_bulk_forgives",
+                  "completion: the end of a bulk copy takes off a surplus below 16 bytes"),
+    program_fault(kFaultExpectMulticastForgives, "expect_multicast_forgives",
+                  "completion: the end of a multicast takes off a surplus below 16 bytes"),
+    program_fault(kFaultExpectLaterBelowZero, "expect_later_below_zero",
+                  "completion: from the second phase on a tx-count from -15 to -1 completes, too"),
     program_fault(kFaultExpectNegativeClamped, "expect_negative_clamped",
                   "account: credit below zero is lost"),
     program_fault(kFaultExpectDebtForgiven, "expect_debt_forgiven",
@@ -175,6 +190,9 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "data: the last chunk is not stored where more was announced than comes"),
     program_fault(kFaultExpectUnannouncedLost, "expect_unannounced_lost",
                   "data: chunks that nothing announced are credited and not stored"),
+    program_fault(
+        kFaultLoadThirtyThirdLost, "load_thirty_third_lost",
+        "data: of the loads that a phase waits for, the thirty-third neither lands nor credits"),
     program_fault(kFaultLoadFirstBoxAgain, "load_first_box_again",
                   "start of the box: every load of a CTA takes the coordinates of its first"),
     program_fault(kFaultLoadStale, "load_stale",
@@ -194,6 +212,8 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "add: the bits of f32 elements are added to as whole numbers"),
     program_fault(kFaultStoreBeforeFence, "store_before_fence",
                   "store: every second chunk is read as it was before the threads' accesses"),
+    program_fault(kFaultCycleCountTruncated, "cycle_count_truncated",
+                  "init: of a count above 4,096 the low twelve bits are taken"),
     program_fault(kFaultCyclePhaseSurvives, "cycle_phase_survives",
                   "init: the phase of the life before goes on"),
     program_fault(kFaultCycleCountSurvives, "cycle_count_survives",
@@ -225,6 +245,8 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "send: lands where it stands in the sender's window"),
     program_fault(kFaultSendEndLost, "send_end_lost",
                   "send: the last 16 bytes are neither stored nor credited"),
+    program_fault(kFaultSendOddCluster, "send_odd_cluster",
+                  "send: lands one CTA further in clusters of an odd number of CTAs"),
     program_fault(kFaultPrefetchCredits, "prefetch_credits",
                   "prefetch: barrier 0 is credited with 16 bytes"),
     program_fault(kFaultPrefetchWrites, "prefetch_writes",
@@ -234,6 +256,8 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
     program_fault(kFaultPrefetchStale, "prefetch_stale",
                   "prefetch: later loads read memory as it was then"),
     program_fault(kFaultSyncIgnored, "sync_ignored", "cluster_sync: no CTA waits for the others"),
+    program_fault(kFaultMapAliased, "map_aliased",
+                  "maps: the thirty-second of a program is taken for the one before"),
     program_fault(kFaultReplaceAddressKept, "replace_address_kept",
                   "replace: global_address stays as it was"),
     program_fault(kFaultReplaceRankKept, "replace_rank_kept", "replace: rank stays as it was"),

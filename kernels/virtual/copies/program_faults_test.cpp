@@ -89,6 +89,50 @@ Program announced(std::uint32_t bytes) {
   return metered({announce(bytes), load()}, {.announced = bytes, .credited = kTile});
 }
 
+Program announced_in_bulk(std::uint32_t bytes) {
+  Program program = announced(bytes);
+  program.maps[0].spec = {.rank = 1, .extent = {kTile}, .box = {kTile}, .bulk = true};
+  return program;
+}
+
+Program announced_to_mask(std::uint32_t bytes) {
+  Step multicast = load();
+  multicast.mask = 1;
+  return metered({announce(bytes), multicast}, {.announced = bytes, .credited = kTile});
+}
+
+// Phase 1 expects `bytes` for a copy that has landed by its arrival.
+Program announced_later(std::uint32_t bytes) {
+  Program program = empty(1);
+  program.steps = {init(kA), announce(kTile), load(),   wait(0, true), expect(bytes),
+                   load(),   settle(),        arrive(), wait(1)};
+  return with_checks(program);
+}
+
+// Each to a place of its own, by a map of its own or all by the first.
+Program many_loads(std::uint8_t loads, bool maps) {
+  Program program = empty(1);
+  program.window = 2048 + 256 * loads;
+  program.regions[0].bytes = 8192;
+  program.steps = {init(kA), announce(128U * loads)};
+  for (std::uint8_t i = 0; i < loads; ++i) {
+    if (maps && i > 0) program.maps.push_back(program.maps[0]);
+    program.maps.back().spec.box = {64, 2};
+    program.maps.back().spec.base_offset = 16U * i;
+    program.steps.push_back(
+        {.verb = Verb::load, .map = maps ? i : std::uint8_t{0}, .offset = kGuardBytes + 128U * i});
+  }
+  program.steps.push_back(wait(0, true));
+  return with_checks(program);
+}
+
+// An arrival of more than 4,096.
+Program counted() {
+  Program program = empty(1);
+  program.steps = {{.verb = Verb::init, .count = 4097}, arrive(), {.verb = Verb::test}};
+  return with_checks(program);
+}
+
 // Two lives of a barrier: three phases of 2 arrivals, then two of 3.
 Program lives(bool copy_first) {
   Program program = empty(1);
@@ -192,13 +236,14 @@ Program copied() {
 }
 
 // CTA 0 sends 512 bytes to its peer, to another place than it has them at.
-Program sent() {
-  Program program = empty(2);
+Program sent(std::uint32_t ctas = 2) {
+  Program program = empty(ctas);
+  const std::uint16_t all = all_ctas(program);
   Step announced = announce(kTile);
   announced.ctas = 1U << kPeer;
-  program.steps = {init(kA, 3),
+  program.steps = {init(kA, all),
                    announced,
-                   {.verb = Verb::cluster_sync, .ctas = 3},
+                   {.verb = Verb::cluster_sync, .ctas = all},
                    {.verb = Verb::send,
                     .of = kPeer,
                     .offset = kGuardBytes,
@@ -333,6 +378,13 @@ std::vector<Program> programs() {
       added(),
       copied(),
       sent(),
+      sent(3),
+      announced_in_bulk(kTile + 4),
+      announced_to_mask(kTile + 4),
+      announced_later(kTile - 4),
+      many_loads(33, false),
+      many_loads(32, true),
+      counted(),
       written_by_registers(),
       prefetched()};
   for (Program& program : remapped_each()) all.push_back(std::move(program));

@@ -40,6 +40,7 @@ constexpr auto kGeometryFaults = std::to_array<std::pair<Fault, Fault>>({
     {kFaultStoreSwizzleRelative, kFaultSwizzleRelative},
     {kFaultStoreSwizzleRowShifted, kFaultSwizzleRowShifted},
     {kFaultStoreSwizzlePlaneAnew, kFaultSwizzlePlaneAnew},
+    {kFaultStoreSwizzle32Upper, kFaultSwizzle32Upper},
     {kFaultStoreElementStrideIgnored, kFaultElementStrideIgnored},
     {kFaultStoreElementStrideRoundsDown, kFaultElementStrideRoundsDown},
     {kFaultStoreAsyncShifted, kFaultAsyncShifted},

@@ -7,6 +7,7 @@
 
 #include "kernels/virtual/copies/map_faults.hpp"
 #include "kernels/virtual/copies/tile_load_faults.hpp"
+#include "kernels/virtual/copies/tile_memory.hpp"
 
 namespace tidemark {
 
@@ -389,6 +390,9 @@ std::int64_t swizzled_address(const TileGeometry& tile, std::uint32_t index) {
                               std::int64_t{kChunkBytes} * (index % per_row);
   const std::int64_t address = tile.destination + linear;
   if (tile.swizzle == Swizzle::none || tile.fault == kFaultSwizzleIgnored) return address;
+  constexpr std::int64_t kUpper = kWindowAddress + kSharedBytesMax / 2;
+  if (tile.fault == kFaultSwizzle32Upper && tile.swizzle == Swizzle::b32 && address >= kUpper)
+    return address;
   std::int64_t mask = swizzle_bytes(tile.swizzle) / kChunkBytes - 1;
   if (tile.fault == kFaultSwizzleNarrower) mask >>= 1;
   if (tile.fault == kFaultSwizzleWider) mask = std::min<std::int64_t>(2 * mask + 1, 7);
@@ -413,6 +417,8 @@ Chunk tile_chunk(const TileGeometry& tile, std::span<const std::uint8_t> source,
   if (index + 1 == chunks) break_by_hint_and_source(tile, chunk);
   const bool last_of_odd = chunks % 2 == 1 && index + 1 == chunks;
   if (tile.fault == kFaultBulkOddPieceLost && tile.bulk && last_of_odd) chunk.written = 0;
+  const std::int64_t in_row = position_of(tile, index)[0] * tile.unit;
+  if (tile.fault == kFaultWideRowCut && !tile.bulk && in_row >= 1024) chunk.written = 0;
   const std::uint32_t row_chunks = tile.count[0] * tile.element / kChunkBytes;
   if (tile.fault == kFaultLastRowMissing && index + row_chunks >= chunks) chunk.written = 0;
   return chunk;

@@ -91,6 +91,7 @@ inline constexpr Fault kFaultSecondCopyShort{170};
 inline constexpr Fault kFaultLaterCopyShort{171};
 inline constexpr Fault kFaultShared16Bits{172};
 inline constexpr Fault kFaultShared17Bits{173};
+inline constexpr Fault kFaultSwizzle32Upper{174};
 // Credit: what the barrier is told.
 inline constexpr Fault kFaultCreditInsideOnly{175};
 inline constexpr Fault kFaultFilledChunkNoCredit{176};
@@ -100,6 +101,8 @@ inline constexpr Fault kFaultCreditTwice{179};
 inline constexpr Fault kFaultCreditFollowedByMore{180};
 inline constexpr Fault kFaultCreditBeforeLastChunk{181};
 inline constexpr Fault kFaultCreditLate{182};
+// Rows of a box once more.
+inline constexpr Fault kFaultWideRowCut{183};
 // Barrier: when a phase completes and what a waiter sees.
 inline constexpr Fault kFaultPhaseNeverFlips{185};
 inline constexpr Fault kFaultResidueCarried{186};
@@ -136,6 +139,7 @@ inline constexpr Fault kFaultMulticastMaskByX{408};
 inline constexpr Fault kFaultMulticastMaskZFastest{409};
 inline constexpr Fault kFaultMulticastMaskFromIssuer{410};
 inline constexpr Fault kFaultMulticastOtherCluster{411};
+inline constexpr Fault kFaultMulticastOddCluster{412};
 // Credit: whose barrier is told, and what.
 inline constexpr Fault kFaultMulticastCreditToIssuer{420};
 inline constexpr Fault kFaultMulticastCreditToNext{421};

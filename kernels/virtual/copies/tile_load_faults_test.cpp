@@ -133,6 +133,10 @@ std::vector<TileLoad> rows() {
       // Behind 64 KiB and behind 128 KiB of shared memory.
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 80 * 1024),
       row({.extent = {64, 8}, .stride = {64}, .box = {32, 4}}, {0, 0}, 160 * 1024),
+      // Sixteen rows of 32 bytes in the upper half, and rows of 2,048 bytes.
+      row({.extent = {64, 16}, .stride = {64}, .box = {32, 16}, .swizzle = Swizzle::b32}, {0, 0},
+          120 * 1024),
+      row({.type = DataType::u64, .extent = {256, 2}, .stride = {2048}, .box = {256, 2}}, {0, 0}),
   };
 }
 

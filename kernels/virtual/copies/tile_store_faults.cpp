@@ -89,6 +89,8 @@ constexpr auto kFaults = std::to_array<FaultInfo>({
                 "swizzle: the phase is taken one address bit too high"),
     store_fault(kFaultStoreSwizzlePlaneAnew, "store_swizzle_plane_anew",
                 "swizzle: the phase starts anew with each plane of dimensions 0 and 1"),
+    store_fault(kFaultStoreSwizzle32Upper, "store_swizzle_32_upper",
+                "swizzle: the pattern of 32 bytes ends half-way through shared memory"),
     store_fault(kFaultStoreChunkDropped, "store_chunk_dropped",
                 "delivery: the last chunk inside the tensor does not land"),
     store_fault(kFaultStoreChunkDuplicated, "store_chunk_duplicated",

@@ -47,6 +47,7 @@ inline constexpr Fault kFaultStoreSwizzleWider{347};
 inline constexpr Fault kFaultStoreSwizzleRelative{348};
 inline constexpr Fault kFaultStoreSwizzleRowShifted{349};
 inline constexpr Fault kFaultStoreSwizzlePlaneAnew{350};
+inline constexpr Fault kFaultStoreSwizzle32Upper{351};
 // Delivery: what lands.
 inline constexpr Fault kFaultStoreChunkDropped{360};
 inline constexpr Fault kFaultStoreChunkDuplicated{361};

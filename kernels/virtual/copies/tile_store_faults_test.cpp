@@ -86,6 +86,9 @@ std::vector<TileStore> rows() {
     store.source_offset = from;
     return store;
   };
+  TileStore upper =
+      row({.extent = {64, 16}, .stride = {64}, .box = {32, 16}, .swizzle = Swizzle::b32}, {0, 0});
+  upper.source_offset = 120 * 1024;
   TileStore reduced_in_bulk = bulk(DataType::u64, 0);
   reduced_in_bulk.reduction = Reduction::add;
   TileStore summed_up = reduced(Reduction::add, DataType::u32);
@@ -97,6 +100,8 @@ std::vector<TileStore> rows() {
       reduced_in_bulk,
       behind(80 * 1024),
       behind(160 * 1024),
+      upper,
+      row({.type = DataType::u64, .extent = {256, 2}, .stride = {2048}, .box = {256, 2}}, {0, 0}),
       summed_up,
       reduced(Reduction::add, DataType::u64),
       reduced(Reduction::min, DataType::u32),

@@ -113,7 +113,10 @@ void take_send(const Turn& turn) {
   const std::uint32_t to = step.of == kOwnCta ? turn.cta : step.of;
   const auto place = static_cast<std::uint32_t>(step.at[0]);
   Mbarrier& told = live_barrier(turn, fault == kFaultSendCreditStays ? turn.cta : to);
-  const std::uint32_t landing = fault == kFaultSendWrongCta ? (to + 1) % ctas_of(run.program) : to;
+  const std::uint32_t ctas = ctas_of(run.program);
+  const bool strays =
+      fault == kFaultSendWrongCta || (fault == kFaultSendOddCluster && ctas % 2 == 1);
+  const std::uint32_t landing = strays ? (to + 1) % ctas : to;
   const std::int64_t destination =
       kWindowAddress + (fault == kFaultSendPlaceIgnored ? step.offset : place);
   const std::uint32_t chunks = step.bytes / kChunkBytes;

@@ -2,6 +2,7 @@
 #include "kernels/virtual/program/program_run.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <bit>
 
 #include "kernels/error.hpp"
@@ -40,6 +41,7 @@ std::uint32_t parity_of(const Turn& turn) {
 std::uint32_t count_of_life(const BarrierMemory& memory, std::uint32_t count, Fault fault) {
   if (fault == kFaultCycleArrivalEarly && count > 1) return count - 1;
   if (fault == kFaultCycleArrivalLate && count < kTxCountMax) return count + 1;
+  if (fault == kFaultCycleCountTruncated && count > 4096) return std::max(count % 4096, 1U);
   if (fault == kFaultCycleCountSurvives && memory.lives > 0) return memory.first_count;
   return count;
 }
@@ -111,7 +113,7 @@ void take_init(const Turn& turn) {
   if (fault == kFaultCyclePhaseSurvives && memory.lives > 0) memory.barrier.phase = phase_before;
   if (memory.lives++ == 0) memory.first_count = turn.step().count;
   memory.live = true;
-  memory.phase = 0;
+  memory.phase = memory.loads = 0;
 }
 
 void take_inval(const Turn& turn) {
@@ -199,6 +201,7 @@ std::uint32_t bit_of(const Turn& turn, std::uint32_t rank) {
   if (fault == kFaultMulticastMaskByX) return x;
   if (fault == kFaultMulticastMaskZFastest) return z + nz * (y + ny * x);
   if (fault == kFaultMulticastMaskFromIssuer) return (rank + size - turn.cta) % size;
+  if (fault == kFaultMulticastOddCluster && size % 2 == 1) return (rank + 1) % size;
   return rank;
 }
 

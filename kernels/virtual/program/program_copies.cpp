@@ -66,8 +66,18 @@ bool loses_last(Fault fault, std::uint32_t copy, std::int64_t expected, std::int
          (fault == kFaultExpectOverLosesLast && expected > comes);
 }
 
+// Counts the loads that the current phase of a barrier waits for.
+bool is_thirty_third(BarrierMemory& memory) {
+  if (memory.loads_of != memory.barrier.phase) memory.loads = 0;
+  memory.loads_of = memory.barrier.phase;
+  return ++memory.loads == 33;
+}
+
 void issue_leg(const Turn& turn, const TileLoad& load, std::uint8_t region, const Leg& leg) {
   ProgramRun& run = turn.run;
+  if (is_thirty_third(run.ctas[leg.to].barriers[turn.step().barrier]) &&
+      run.fault == kFaultLoadThirtyThirdLost)
+    return;
   const Step& step = turn.step();
   const Mbarrier& named = live_barrier(turn, leg.to);
   TileGeometry tile = tile_geometry(load, kWindowAddress + leg.offset, leg.geometry);
@@ -89,6 +99,8 @@ void issue_leg(const Turn& turn, const TileLoad& load, std::uint8_t region, cons
       .shared = &run.ctas[leg.written].window,
       .barrier = &run.ctas[leg.told].barriers[credited].barrier,
       .together = is_of_whole_sectors(tile) ? 2U : 1U,
+      .forgives = (run.fault == kFaultExpectBulkForgives && load.map.bulk) ||
+                  (run.fault == kFaultExpectMulticastForgives && step.mask != 0),
       .fault = leg.delivery};
   if (run.fault == kFaultMulticastCreditSplit && step.mask != 0)
     issue_split(run, copy, leg);

@@ -83,7 +83,8 @@ Map replaced(Map map, const Map& from, const Map& to, Fault fault) {
 
 Map map_of(const Turn& turn) {
   const std::uint8_t place = place_of_map(turn.run.program, turn.step().map);
-  if (place == kEncoded) return turn.run.program.maps[turn.step().map];
+  const bool aliased = turn.run.fault == kFaultMapAliased && turn.step().map == 31;
+  if (place == kEncoded) return turn.run.program.maps[turn.step().map - (aliased ? 1U : 0U)];
   return turn.own().maps.try_emplace(place, memory_at(turn.run, place)).first->second;
 }
 

@@ -29,6 +29,7 @@ struct BarrierMemory {
   std::uint32_t first_count = 0;  // of its first life, for a fault to remember
   std::uint32_t phase = 0;        // parity of the current phase, as far as its CTA has seen
   std::uint64_t word = 0;
+  std::uint32_t loads = 0, loads_of = 0;  // issued so far, and in which phase: for a fault
 };
 
 struct ProgramCta {
