@@ -209,7 +209,8 @@ TEST(Anonymize, TheseTextsStayAndNoOthers) {
                 "gpus.driver",      "gpus.nccl",        "cases.name",   "cases.kind",
                 "cases.scope",      "cases.claim",      "cases.unit",   "miscompares.parameters",
                 "miscompares.what", "miscompares.text", "metrics.name", "metrics.unit",
-                "events.source",    "provenance.key"}));
+                "answers.subject",  "answers.question", "answers.unit", "events.source",
+                "provenance.key"}));
 }
 
 }  // namespace

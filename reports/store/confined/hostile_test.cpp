@@ -370,7 +370,7 @@ TEST(HostileReport, ATableThatCameLaterThanItsVersionIsRefused) {
     write_attribute(file, "schema_minor", 0);
     reseal(file);
   }),
-                  "holds 'sms', which is no table of a report"));
+                  "holds 'answers', which is no table of a report"));
 }
 
 TEST(HostileReport, ResultsThatAreNotThePlannedOnesAreRefused) {

@@ -20,7 +20,7 @@ TEST(H5py, ReadsTablesEnumsUnitsAndText) {
                                   scratch.file("a.h5"))),
             "launch 3f1c0000-0000-4000-8000-000000000001 2026-09-01T00:00:00Z\n"
             "complete 1 seed 0xfedcba9876543210\n"
-            "tables cases events gpus metrics miscompares nodes provenance results samples "
+            "tables answers cases events gpus metrics miscompares nodes provenance results samples "
             "sms string_index strings\n"
             "unit of seconds s\n"
             "load.tile.2d on GPU-5f1c2d3e-0000-1111-2222-333344445555 pass \n"
