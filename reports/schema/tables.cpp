@@ -272,20 +272,22 @@ Table described(SmRow*) {
   using R = SmRow;
   return since(
       1,
-      table<R>("sms",
-               "the SMs that were visited, by GPU and number; over all results, in each "
-               "the attempt it shows",
-               {reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
-                column(&R::sm, "sm", "number of the SM (%smid), below 1024"),
-                column(&R::rows_run, "rows_run",
-                       "parameter sets that visited it with any of their runs or CTAs"),
-                column(&R::rows_failed, "rows_failed", "of those, the parameter sets that failed"),
-                since(3, column(&R::latency, "latency",
-                                "of a load of 16 bytes from L2, alone on its SM; 0: not measured",
-                                "cycles")),
-                since(3, column(&R::rate, "rate",
-                                "of bulk copies from L2 while all SMs copy; 0: not measured",
-                                "GB/s"))}));
+      table<R>(
+          "sms",
+          "the SMs that were visited, by GPU and number; over all results, in each "
+          "the attempt it shows",
+          {reference(&R::gpu_id, "gpu_id", "gpus", "the GPU"),
+           column(&R::sm, "sm", "number of the SM (%smid), below 1024"),
+           column(&R::rows_run, "rows_run",
+                  "parameter sets that visited it with any of their runs or CTAs"),
+           column(&R::rows_failed, "rows_failed", "of those, the parameter sets that failed"),
+           since(3, column(&R::latency, "latency",
+                           "of a load of 16 bytes from L2, alone on its SM; 0: not measured",
+                           "cycles")),
+           since(3, column(&R::rate, "rate",
+                           "of bulk copies from L2 while all SMs copy; 0: not measured", "GB/s")),
+           since(4, column(&R::families, "families",
+                           "bit i: rows of family i, in alphabetical order, visited it"))}));
 }
 
 Table described(MetricRow*) {

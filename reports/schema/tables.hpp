@@ -151,6 +151,7 @@ using MiscompareRow = MiscompareFacts<InRow>;
 struct SmRow {
   std::uint32_t gpu_id = 0, sm = 0, rows_run = 0, rows_failed = 0;
   double latency = 0, rate = 0;
+  std::uint64_t families = 0;
 };
 
 /// What a driver answered to one question.
@@ -165,6 +166,11 @@ struct AnswerFacts {
 };
 using AnswerRecord = AnswerFacts<InRecord>;
 using AnswerRow = AnswerFacts<InRow>;
+
+/// The family of a case: "load" of "load.tile.2d".
+constexpr std::string_view family_of(std::string_view case_name) {
+  return case_name.substr(0, case_name.find('.'));
+}
 
 struct MetricRow {
   std::uint32_t result_id = 0, name = 0, unit = 0;

@@ -86,6 +86,14 @@ TEST(Assemble, RowsBySmAreThoseOfTheAttemptThatAResultShows) {
   EXPECT_EQ(report.sms[2].rows_run, 12U) << "those of load.tile.2d alone";
 }
 
+TEST(Assemble, EachSmKnowsTheFamiliesThatVisitedIt) {
+  const Report report = example();  // of gemm, load and zfill
+  EXPECT_EQ(report.sms.front().families, 0b110U);
+  OutcomeRecord alone = attempt(1, Verdict::pass, "");
+  alone.sm_rows_run = {0, 0, 0, 7};
+  EXPECT_EQ(assemble(journals_with({alone}), {}).sms.back().families, 0b100U) << "zfill alone";
+}
+
 TEST(Assemble, RowsBySmThatNoColumnHoldsDoNotCostTheReport) {
   constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
   OutcomeRecord first = example_outcome(1, "load.tile.2d"),

@@ -92,6 +92,7 @@ void HeardResults::take(const LaunchRecord& launch, HeardCases cases) {
   if (case_rows_.empty()) {
     for (const PlannedCase& planned : launch.cases) {
       case_rows_.emplace(planned.name, static_cast<std::uint32_t>(case_rows_.size()));
+      families_.emplace(family_of(planned.name));
     }
     // One large block goes back to the system when it is free, many small ones stay in the heap.
     constexpr std::size_t kMostReserved = 1U << 22;  // whatever a launch record claims
@@ -149,11 +150,13 @@ void HeardResults::count_sms(const OutcomeRecord& shown) {
   const std::size_t sms = std::min<std::size_t>(run.size(), kMostSms);
   std::vector<SmRow>& rows = sms_[shown.gpu];
   if (rows.size() < sms) rows.resize(sms);
+  const auto family = std::distance(families_.begin(), families_.find(family_of(shown.case_name)));
   for (std::uint32_t sm = 0; sm < sms; ++sm) {
     SmRow& row = rows[sm];
     row.gpu_id = shown.gpu;
     row.sm = sm;
     row.rows_run = saturated_sum(row.rows_run, run[sm]);
+    if (run[sm] > 0 && family < 64) row.families |= std::uint64_t{1} << family;
     if (sm < failed.size()) {
       row.rows_failed = saturated_sum(row.rows_failed, std::min(failed[sm], run[sm]));
     }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -173,6 +174,7 @@ class HeardResults {
 
   Texts texts_;
   std::unordered_map<std::string, std::uint32_t> case_rows_;
+  std::set<std::string, std::less<>> families_;
   std::vector<HeardOutcome> outcomes_;
   std::vector<std::uint32_t> order_;  // of outcomes_, by pair and attempt
   std::unordered_map<std::uint32_t, std::uint32_t>
