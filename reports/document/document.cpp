@@ -125,7 +125,8 @@ void cut_more(Finding& finding, Readers reader, bool all) {
     finding.more_summary = fmt::format("{} of {}", shown, plural(size, finding.more_what));
   } else if (size > shown) {
     const std::string what = fmt::format("more {}", finding.more_what);
-    finding.more.push_back({.text = {ours("and " + plural(size - shown, what))}});
+    finding.more.push_back({.text = {ours("and " + plural(size - shown, what) +
+                                          (reader == kAtTerminal ? ": --all shows all" : ""))}});
   }
 }
 

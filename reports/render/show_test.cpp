@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "reports/base/words.hpp"
@@ -90,6 +91,14 @@ TEST(Show, AMiscompareWithoutTextSaysExpectedAndActual) {
   failure.miscompares[0].text.clear();
   EXPECT_TRUE(has(shown_alone(example_launch(0), example_gpu(0), failure),
                   "byte: expected 0x00, got 0x5a; 1,024 wrong bytes"));
+}
+
+TEST(Show, AMiscompareThatIsTheReasonIsNotRepeated) {
+  OutcomeRecord failure = example_failure(0, "load.tile.2d");
+  failure.reason = "row 3: " + failure.miscompares[0].text;
+  const std::string text = shown_alone(example_launch(0), example_gpu(0), failure);
+  EXPECT_EQ(text.find(failure.miscompares[0].text), text.rfind(failure.miscompares[0].text));
+  EXPECT_TRUE(has(text, "1,024 wrong bytes from offset 227"));
 }
 
 TEST(Show, OneFailureOnManyGpusStandsOnce) {
@@ -504,7 +513,9 @@ TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
   const std::uint32_t first = static_cast<std::uint32_t>(report.strings.size());
   for (std::uint32_t i = 0; i < 40; ++i) {
     report.strings.push_back("reason " + std::string(1, static_cast<char>('A' + i)));
+    report.cases.push_back(report.cases[failure.case_id]);
     report.results.push_back(failure);
+    report.results.back().case_id = static_cast<std::uint32_t>(report.cases.size() - 1);
     report.results.back().reason = first + i;
     report.results.back().notes = first + i;
     report.nodes.push_back(report.nodes[0]);
@@ -513,12 +524,76 @@ TEST(Show, LongListsAreCappedUnlessAllIsAskedFor) {
   for (int i = 0; i < 3; ++i) report.miscompares.push_back(report.miscompares[0]);
   const std::string capped = show(report, {}), all = show(report, {.all = true});
   EXPECT_TRUE(has(capped, "\n... and 11 more findings: --all shows all\n")) << capped;
-  EXPECT_TRUE(has(capped, "\n     and 1 more miscompare\n"));
+  EXPECT_TRUE(has(capped, "\n     and 3 more miscompares: --all shows all\n"));
   EXPECT_TRUE(has(capped, "\n... and 30 more events: --all shows all\n"));
   EXPECT_TRUE(has(capped, "\n... and 33 more nodes: --all shows all\n"));
   EXPECT_FALSE(has(all, "--all shows all"));
   EXPECT_FALSE(has(all, "more miscompare"));
   EXPECT_TRUE(has(all, "     reason h\n"));
+}
+
+/// example() with its rates as those of gemm.local.speed, of which many values are known.
+Report with_local_speed(double rate) {
+  Report report = example();
+  CaseRow& of = report.cases[2];
+  of.name = decltype(of.name)::of("gemm.local.speed");
+  of.scope = report.cases[0].scope;
+  for (MetricRow& row : report.metrics) row.median = rate;
+  return report;
+}
+
+const Reference& known_local_speed() {
+  return committed_references().at({.product = "NVIDIA H200",
+                                    .of_case = "gemm.local.speed",
+                                    .metric = "rate",
+                                    .unit = "TFLOP/s"});
+}
+
+TEST(Show, HasWhatTheModelHasBesideEachMetric) {
+  const Reference& known = known_local_speed();
+  const std::string range = short_number(known.p5) + ".." + short_number(known.p95);
+  const std::string within = show(with_local_speed(known.p50), {});
+  EXPECT_TRUE(has(within, " " + range + " "));
+  EXPECT_FALSE(has(within, "< " + range));
+  EXPECT_TRUE(has(show(with_local_speed(known.p5 * 0.9), {}), "< " + range));
+  EXPECT_TRUE(has(show(with_local_speed(known.p95 * 1.1), {}, "html"), "&gt; " + range));
+}
+
+TEST(Show, SaysNothingOfAModelOfWhichFewValuesAreKnown) {
+  const Report report = example();
+  EXPECT_LT(committed_references()
+                .at({.product = "NVIDIA H200",
+                     .of_case = "gemm.distributed.speed",
+                     .metric = "rate",
+                     .unit = "TFLOP/s",
+                     .gpus = 2})
+                .values,
+            10U);
+  EXPECT_EQ(reference_of(report, report.metrics[0]), nullptr);
+}
+
+TEST(Show, HasNoRangeWhereGpusOfTwoModelsShareALine) {
+  Report report = with_local_speed(700);
+  report.gpus[1].name = report.gpus[1].driver;
+  std::vector<MetricRow> many;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    many.push_back(report.metrics[i % 2]);
+    many.back().name = i < 2 ? many.back().name : report.cases[0].claim;
+  }
+  report.metrics = many;
+  EXPECT_FALSE(has(show(report, {}), "model p5..p95"));
+}
+
+TEST(ShowJson, HasWhatTheModelHasBesideEachMetric) {
+  const auto json = nlohmann::json::parse(show(with_local_speed(700), {}, "json"));
+  EXPECT_EQ(json["metrics"][0]["model"]["values"], known_local_speed().values);
+  EXPECT_EQ(json["metrics"][0]["model"]["p50"], known_local_speed().p50);
+}
+
+TEST(ShowJson, CountsByFamily) {
+  const auto json = nlohmann::json::parse(show(example(), {}, "json"));
+  EXPECT_EQ(json["families"][2], nlohmann::json::parse(R"({"family": "zfill", "passed": 1,
+            "planned": 2, "gpus": 2, "sms": 4})"));
 }
 
 TEST(ShowJson, IsAsciiWithoutControlBytes) {

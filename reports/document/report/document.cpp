@@ -79,6 +79,7 @@ void add_head(Section& head, const Report& report, const Summary& summary) {
       List{lines.size(), {.terminal = 4, .page = 8, .review = 8}, "GPU", [lines](std::size_t i) {
              return banner("HARDWARE", lines[i]);
            }});
+  if (!report.cases.empty()) head.add(families_table(report, true));
   add_sms(head, report);
   head.add(
       Line{.as = Line::As::muted,
@@ -151,16 +152,19 @@ std::string row_words(std::string_view parameters) {
 }
 
 void add_miscompares(Finding& made, const Report& report, const ResultGroup& group) {
-  made.most_more = {.terminal = 3, .page = 16, .review = 0};
+  made.most_more = {.terminal = 1, .page = 16, .review = 0};
   made.more_what = "miscompare";
   made.folds = true;
   for (const std::uint32_t index : group.miscompares) {
     const MiscompareRow& row = report.miscompares[index];
+    const std::string text = text_of(report, row);
+    // The reason is mostly the first miscompare.
+    const bool is_reason = group.reason.find(named_sms(text).text) != std::string::npos;
     made.more.push_back(
-        {.text = {fmt::format("row {} {}: {}: {}; {} wrong bytes from offset {}", row.row,
-                              row_words(report.text(row.parameters)), report.text(row.what),
-                              text_of(report, row), grouped(row.wrong_bytes),
-                              grouped(row.first_offset))}});
+        {.text = {fmt::format("row {} {}: {}{} wrong bytes from offset {}", row.row,
+                              row_words(report.text(row.parameters)),
+                              is_reason ? "" : fmt::format("{}: {}; ", report.text(row.what), text),
+                              grouped(row.wrong_bytes), grouped(row.first_offset))}});
   }
 }
 
@@ -184,13 +188,10 @@ Finding finding_of(const Report& report, const ResultGroup& group, const ShowOpt
   if (const std::string ending = ending_of(first); !ending.empty()) made.why.push_back({ending});
   if (listed) return made;
   add_miscompares(made, report, group);
-  if (const std::string replay = replay_command(report, first); !replay.empty()) {
-    made.commands.push_back({"replay", replay});
-  }
-  if (const std::string program = program_command(options, group.results.front());
-      !program.empty()) {
-    made.commands.push_back({"program", program});
-  }
+  for (const Command& command :
+       {Command{"replay", replay_command(report, first)},
+        Command{"program", program_command(options, group.results.front())}})
+    if (!command.command.empty()) made.commands.push_back(command);
   return made;
 }
 
@@ -199,20 +200,17 @@ Section findings_of(const Report& report, const ShowOptions& options) {
                .heading = "What did not pass",
                .link = "what did not pass",
                .bytes = 27'000};
-  std::vector<ResultGroup> groups = result_groups(report, options.all);
-  const auto passes = std::ranges::find(groups, Verdict::pass, &ResultGroup::verdict);
-  const auto add = [&](auto from, auto to, Readers who) {
-    const auto finding = [&report, options, some = std::vector(from, to)](std::size_t i) {
-      return finding_of(report, some[i], options);
+  const auto add = [&](const std::vector<ResultGroup>& groups, Readers who) {
+    const auto finding = [&report, options, groups](std::size_t i) {
+      return finding_of(report, groups[i], options);
     };
-    made.add(List{static_cast<std::size_t>(to - from), kMost, "finding", finding}, who);
+    made.add(List{groups.size(), kMost, "finding", finding}, who);
+    return !groups.empty();
   };
-  add(groups.begin(), passes, kEveryone);
-  add(passes, groups.end(), kAtTerminal);
-  if (passes == groups.begin()) {
+  add(result_groups(report, options.all, options.all), kAtTerminal);
+  if (!add(result_groups(report, false, true), kNotAtTerminal))
     made.add(Line{.as = Line::As::paragraph, .text = {"Everything that was planned passed."}},
              kOnPage);
-  }
   return made;
 }
 
@@ -220,11 +218,10 @@ Section waivers_of(const Report& report) {
   // A policy file allows no longer texts; a report may hold anything.
   constexpr std::size_t kLongest = 1500;
   Section made{.id = "waivers", .heading = "Waivers", .bytes = 2'500};
-  for (const WaiverLedger::Line& waiver : waiver_lines(report)) {
+  for (const WaiverLedger::Line& waiver : waiver_lines(report))
     made.add(
         waiver_line(waiver.text.substr(0, kLongest) + (waiver.text.size() > kLongest ? "..." : ""),
                     waiver.attention));
-  }
   return made;
 }
 
@@ -255,9 +252,8 @@ Section outliers_section(const Report& report) {
 Summary summary_of(const Report& report) {
   Summary made;
   made.planned = report.results.size();
-  for (const ResultRow& result : report.results) {
+  for (const ResultRow& result : report.results)
     ++made.verdicts[static_cast<std::size_t>(result.verdict)];
-  }
   bool failed = false;
   bool lacking =
       !report.launch.complete || made.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0;

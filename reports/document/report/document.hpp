@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "reports/base/statistics.hpp"
 #include "reports/compare/speed/outliers.hpp"
+#include "reports/compare/speed/references.hpp"
 #include "reports/document/records.hpp"
 #include "reports/schema/verdict.hpp"
 #include "reports/store/report.hpp"
@@ -38,7 +40,19 @@ struct ResultGroup {
 };
 
 /// Groups in the order a person wants them: what went wrong, what did not run, then passes.
-std::vector<ResultGroup> result_groups(const Report& report, bool with_passes);
+/// Without `each_reason` the first reason of a case and verdict stands for all, which are counted.
+std::vector<ResultGroup> result_groups(const Report& report, bool with_passes, bool each_reason);
+
+/// Results of the cases of one family.
+struct Family {
+  std::size_t passed = 0, planned = 0;
+  std::set<std::uint32_t> gpus = {};  // on which rows of it ran
+  std::size_t sms = 0;                // visited, of all GPUs; 0 where that is not known
+};
+std::map<std::string_view, Family> families_of(const Report& report);
+
+/// A line each, first those of which not all passed.
+TextTable families_table(const Report& report, bool with_passed);
 
 /// Which GPUs and ranks the launch did without, and why, a line each (events from kLeftOut).
 std::vector<std::string_view> left_out_of(const Report& report);
@@ -147,6 +161,9 @@ std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report)
 
 /// Those whose result passed: no other number counts.
 std::vector<const MetricRow*> counted_of(const Report& report, const Measured& measured);
+
+/// What GPUs of the model have of a metric; null where that is not known, or of too few values.
+const Reference* reference_of(const Report& report, const MetricRow& row);
 
 /// The rate a job sees that waits for its slowest rank: sample by sample the worst of all GPUs.
 Statistics slowest_of(const Report& report, const Measured& measured);

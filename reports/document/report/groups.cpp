@@ -47,17 +47,20 @@ std::string reason_of(const Report& report, const std::vector<std::uint32_t>& re
   constexpr std::size_t kRanges = 8;
   const auto reason = [&report](std::uint32_t i) { return report.text(report.results[i].reason); };
   const std::string_view first = reason(results.front());
-  if (std::ranges::all_of(results, [&](auto i) { return reason(i) == first; })) {
+  if (std::ranges::all_of(results, [&](auto i) { return reason(i) == first; }))
     return std::string(first);
-  }
+  const std::string text = named_sms(first).text;
   std::vector<std::uint32_t> sms;
+  std::size_t others = 0;
   for (const std::uint32_t i : results) {
     const NamedSms named = named_sms(reason(i));
-    sms.insert(sms.end(), named.sms.begin(), named.sms.end());
+    if (named.text != text) ++others;
+    if (named.text == text) sms.insert(sms.end(), named.sms.begin(), named.sms.end());
   }
   sort_unique(sms);
-  return fmt::format("{} [SM{} {}]", named_sms(first).text, sms.size() == 1 ? "" : "s",
-                     first_ranges(sms, kRanges));
+  const char* const what = sms.size() == 1 ? "SM" : "SMs";
+  return text + (sms.empty() ? "" : fmt::format(" [{} {}]", what, first_ranges(sms, kRanges))) +
+         (others == 0 ? "" : fmt::format("; {} for other reasons", plural(others, "result")));
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ NamedSms named_sms(std::string_view text) {
   return made;
 }
 
-std::vector<ResultGroup> result_groups(const Report& report, bool with_passes) {
+std::vector<ResultGroup> result_groups(const Report& report, bool with_passes, bool each_reason) {
   // Rank of the verdict, case (kNoRow: several), the first reason that says the same of any SMs.
   using Key = std::tuple<int, std::uint32_t, std::uint32_t>;
   std::map<Key, ResultGroup> groups;
@@ -91,16 +94,16 @@ std::vector<ResultGroup> result_groups(const Report& report, bool with_passes) {
     const std::uint32_t reason =
         reasons.try_emplace(named_sms(report.text(result.reason)).text, result.reason)
             .first->second;
-    ResultGroup& group = groups[{rank_of(result.verdict), of_case, reason}];
+    const bool apart = each_reason || of_case == kNoRow;
+    ResultGroup& group = groups[{rank_of(result.verdict), of_case, apart ? reason : kNoRow}];
     group.verdict = result.verdict;
     group.results.push_back(i);
     group.cases.push_back(result.case_id);
     group.gpus.push_back(result.gpu_id);
   }
   std::map<std::uint32_t, std::vector<std::uint32_t>> of_result;
-  for (std::uint32_t i = 0; i < report.miscompares.size(); ++i) {
+  for (std::uint32_t i = 0; i < report.miscompares.size(); ++i)
     of_result[report.miscompares[i].result_id].push_back(i);
-  }
   std::vector<ResultGroup> made;
   made.reserve(groups.size());
   for (auto& [key, group] : groups) {
@@ -110,6 +113,46 @@ std::vector<ResultGroup> result_groups(const Report& report, bool with_passes) {
     const auto miscompares = of_result.find(report.results[group.results.front()].result_id);
     if (miscompares != of_result.end()) group.miscompares = miscompares->second;
     made.push_back(std::move(group));
+  }
+  return made;
+}
+
+// Counts by family.
+
+std::map<std::string_view, Family> families_of(const Report& report) {
+  std::map<std::string_view, Family> made;
+  for (const CaseRow& row : report.cases) made[family_of(row.name.view())];
+  std::vector<const Family*> last(report.gpus.size());  // a fleet has millions of results
+  for (const ResultRow& result : report.results) {
+    Family& family = made[family_of(report.cases[result.case_id].name.view())];
+    ++family.planned;
+    if (result.verdict == Verdict::pass) ++family.passed;
+    if (result.rows_run > 0 && std::exchange(last[result.gpu_id], &family) != &family)
+      family.gpus.insert(result.gpu_id);
+  }
+  for (const SmRow& row : report.sms) {
+    std::uint64_t left = row.families;
+    for (auto& [name, family] : made) {
+      family.sms += left & 1;
+      left >>= 1;
+    }
+  }
+  return made;
+}
+
+TextTable families_table(const Report& report, bool with_passed) {
+  TextTable made{.id = "families",
+                 .label = "families of cases",
+                 .columns = headings({"family", ">passed", ">planned", ">GPUs", ">SMs"})};
+  const std::map<std::string_view, Family> families = families_of(report);
+  for (const bool lacking : {true, false}) {
+    for (const auto& [name, of] : families) {
+      if (lacking != (of.passed < of.planned) || !(lacking || with_passed)) continue;
+      made.rows.push_back({text_cell(name), count_cell(of.passed), count_cell(of.planned),
+                           count_cell(of.gpus.size()),
+                           of.sms == 0 ? text_cell("-") : count_cell(of.sms)});
+      if (lacking) made.rows.back()[1].tone = Tone::warn;
+    }
   }
   return made;
 }

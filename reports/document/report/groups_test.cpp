@@ -30,9 +30,10 @@ Report failing(const std::vector<std::string>& reasons) {
   return report;
 }
 
-std::vector<std::string> reasons_of(const Report& report) {
+std::vector<std::string> reasons_of(const Report& report, bool each_reason = true) {
   std::vector<std::string> made;
-  for (const ResultGroup& group : result_groups(report, false)) made.push_back(group.reason);
+  for (const ResultGroup& group : result_groups(report, false, each_reason))
+    made.push_back(group.reason);
   return made;
 }
 
@@ -50,11 +51,43 @@ TEST(ResultGroups, FailuresThatDifferInMoreThanSmsAreFindingsOfTheirOwn) {
   EXPECT_EQ(reasons_of(failing({"row 3: got 0x5a [SM 17]", "row 4: got 0x5a [SM 17]"})).size(), 2U);
 }
 
+TEST(ResultGroups, OfACaseWithSeveralReasonsNameOneAndCountTheOthers) {
+  EXPECT_EQ(reasons_of(failing({"row 3: got 0x5a [SM 17]", "row 4: got 0x5a [SM 4]",
+                                "row 3: got 0x5a [SM 5]"}),
+                       false),
+            std::vector<std::string>{"row 3: got 0x5a [SMs 5, 17]; 1 result for other reasons"});
+}
+
 TEST(ResultGroups, NameFewOfManySms) {
   std::vector<std::string> reasons;
   for (int sm = 0; sm < 132; sm += 2) reasons.push_back(fmt::format("got 0x5a [SM {}]", sm));
   EXPECT_EQ(reasons_of(failing(reasons)),
             std::vector<std::string>{"got 0x5a [SMs 0, 2, 4, 6, 8, 10, 12, 14 and 58 more]"});
+}
+
+TEST(Families, CountResultsGpusAndSms) {
+  const Report report = example();
+  const auto families = families_of(report);
+  EXPECT_EQ(families.size(), 3U);
+  const Family& zfill = families.at("zfill");
+  EXPECT_EQ(zfill.passed, 1U);
+  EXPECT_EQ(zfill.planned, 2U);
+  EXPECT_EQ(zfill.gpus.size(), 2U);
+  EXPECT_EQ(zfill.sms, 4U) << "two of each GPU";
+  EXPECT_EQ(families.at("gemm").sms, 0U);
+}
+
+TEST(Families, OfWhichNotAllPassedStandFirst) {
+  const TextTable all = families_table(example(), true), some = families_table(example(), false);
+  EXPECT_EQ(all.rows.size(), 3U);
+  EXPECT_EQ(all.rows.front().front().text, "zfill");
+  EXPECT_EQ(some.rows.size(), 1U);
+}
+
+TEST(Families, OfAnOlderReportHaveNoSms) {
+  Report report = example();
+  for (SmRow& row : report.sms) row.families = 0;
+  EXPECT_EQ(families_table(report, true).rows.front().back().text, "-");
 }
 
 TEST(NamedSms, AreTakenOutOfTheMiddleOfATextToo) {

@@ -1,7 +1,7 @@
 // What was measured: a table for each benchmark with a line a GPU, or one over all of them; plots.
 #include "reports/document/report/document.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,20 +31,18 @@ std::map<std::uint32_t, std::vector<Measured>> measured_of(const Report& report)
     at->rows.push_back(&row);
   }
   for (auto& [case_id, all] : made) {
-    for (Measured& measured : all) {
+    for (Measured& measured : all)
       std::ranges::stable_sort(measured.rows, {}, [&](const MetricRow* row) {
         return report.results[row->result_id].gpu_id;
       });
-    }
   }
   return made;
 }
 
 std::vector<const MetricRow*> counted_of(const Report& report, const Measured& measured) {
   std::vector<const MetricRow*> made;
-  for (const MetricRow* row : measured.rows) {
+  for (const MetricRow* row : measured.rows)
     if (report.results[row->result_id].verdict == Verdict::pass) made.push_back(row);
-  }
   return made;
 }
 
@@ -68,6 +66,19 @@ Statistics slowest_of(const Report& report, const Measured& measured) {
   return statistics_of(std::move(worst));
 }
 
+const Reference* reference_of(const Report& report, const MetricRow& row) {
+  constexpr std::size_t kFewest = 10;  // of fewer values the 5th percentile is the least of them
+  const ResultRow& result = report.results[row.result_id];
+  const CaseRow& of = report.cases[result.case_id];
+  const References& all = committed_references();
+  const auto at = all.find({.product = std::string(report.text(report.gpus[result.gpu_id].name)),
+                            .of_case = std::string(of.name.view()),
+                            .metric = std::string(report.text(row.name)),
+                            .unit = std::string(report.text(row.unit)),
+                            .gpus = report.text(of.scope) == "all_gpus" ? report.gpus.size() : 1});
+  return at == all.end() || at->second.values < kFewest ? nullptr : &at->second;
+}
+
 namespace {
 
 // More GPUs than this are shown as one line a metric, and so is a table that would grow longer.
@@ -86,7 +97,7 @@ bool each_gpu(const std::vector<Measured>& all, const ShowOptions& options) {
 
 /// The cells of one line of the table.
 struct Row {
-  std::string metric, gpu, median, mad, n, range, unit, sm_mhz, power, temperature;
+  std::string metric, gpu, median, model, mad, n, range, unit, sm_mhz, power, temperature;
   double value = 0;                       // the median
   std::string gain = {}, published = {};  // of tables that have something in them
 };
@@ -99,6 +110,7 @@ struct RowColumn {
 constexpr std::array kColumns{RowColumn{&Row::metric, {"metric"}},
                               RowColumn{&Row::gpu, {"GPU", true}},
                               RowColumn{&Row::median, {"median", true}},
+                              RowColumn{&Row::model, {"model p5..p95", true}},
                               RowColumn{&Row::mad, {"mad", true}},
                               RowColumn{&Row::n, {"n", true}},
                               RowColumn{&Row::range, {"min..max", true}},
@@ -143,6 +155,30 @@ Statistics statistics_over(const std::vector<const MetricRow*>& rows, Of of) {
   return statistics_of(std::move(values));
 }
 
+/// "< 686.04..716.67": what the model of these GPUs has, and whether their median lies below or
+/// above; empty where they are of several models.
+std::string model_text(const Report& report, const std::vector<const MetricRow*>& rows,
+                       double median) {
+  const Reference* const of = reference_of(report, *rows.front());
+  const auto differs = [&](const MetricRow* row) { return reference_of(report, *row) != of; };
+  if (of == nullptr || std::ranges::any_of(rows, differs)) return {};
+  return (median < of->p5 ? "< " : median > of->p95 ? "> " : "") + range_of(of->p5, of->p95);
+}
+
+/// What the column of the model holds; no line where no metric has one.
+void add_model_line(Section& section, const Report& report, Readers who) {
+  std::set<std::size_t> values;
+  for (const MetricRow& row : report.metrics)
+    if (const Reference* const of = reference_of(report, row)) values.insert(of->values);
+  if (values.empty()) return;
+  const std::string counts = fmt::format("{}", fmt::join(values, ", "));
+  section.add(Line{.as = Line::As::paragraph,
+                   .text = {"model: 5th to 95th percentile of ", counts,
+                            " values, one a GPU and launch; < below, > above"},
+                   .indent = 2},
+              who);
+}
+
 /// One line: of one GPU its numbers; of many the medians over them, and the least and greatest of
 /// their own medians.
 Row row_of(const Report& report, const Measured& measured,
@@ -164,6 +200,7 @@ Row row_of(const Report& report, const Measured& measured,
                      ? fmt::format("all {}", rows.size())
                      : fmt::format("{} of {}", medians.finite, rows.size()),
           .median = short_number(median),
+          .model = model_text(report, rows, median),
           .mad = short_spread(over([](const auto& row) { return row.mad; })),
           .n = std::to_string((*std::ranges::max_element(rows, {}, &MetricRow::n))->n),
           .range = one ? range_of(first.min, first.max) : range_of(medians.min, medians.max),
@@ -229,8 +266,7 @@ void add_not_passed(Section& section, const Report& report, const Measured& meas
     const ResultRow& result = report.results[row->result_id];
     if (result.verdict != Verdict::pass) gpus[result.verdict].push_back(result.gpu_id);
   }
-  for (auto& [verdict, of_verdict] : gpus) {
-    std::ranges::sort(of_verdict);
+  for (const auto& [verdict, of_verdict] : gpus) {
     const bool one = of_verdict.size() == 1;
     section.add(Line{.text = {fmt::format("  not a pass on GPU{} {} ({}): {} numbers do not count",
                                           one ? "" : "s", ranges(of_verdict), name_of(verdict),
@@ -267,14 +303,14 @@ using AllMeasured = std::map<std::uint32_t, std::vector<Measured>>;
 
 void add_tables(Section& section, const Report& report, const AllMeasured& measured,
                 const ShowOptions& options) {
-  const bool together = std::ranges::any_of(
-      measured, [&](const auto& of_case) { return !each_gpu(of_case.second, options); });
-  if (together) {
+  if (std::ranges::any_of(
+          measured, [&](const auto& of_case) { return !each_gpu(of_case.second, options); })) {
     section.add(
         Line{.text = {"where GPUs share a line: the median over them, and min..max of their own "
                       "medians"}},
         kAtTerminal);
   }
+  add_model_line(section, report, kAtTerminal);
   std::size_t shown = 0;
   for (const auto& [case_id, all] : measured) {
     if (shown == options.most(20)) break;
@@ -353,6 +389,7 @@ std::vector<Cell> number_row(const Report& report, std::string_view case_name,
           count_cell(result.gpu_id),
           text_cell(host_of(report, result.gpu_id)),
           number_cell(row.median),
+          text_cell(model_text(report, {&row}, row.median)),
           number_cell(row.mad),
           count_cell(row.n),
           number_cell(row.min),
@@ -367,10 +404,11 @@ std::vector<Cell> number_row(const Report& report, std::string_view case_name,
 using NamedMetrics = std::vector<std::pair<std::string_view, const Measured*>>;
 
 TextTable every_number(const Report& report, const NamedMetrics& metrics, std::size_t most) {
-  TextTable table{.id = "numbers",
-                  .label = "every number",
-                  .columns = headings({"case", "metric", ">GPU", "node", ">median", ">mad", ">n",
-                                       ">min", ">max", "unit", ">SM MHz", ">W", ">C", "verdict"})};
+  TextTable table{
+      .id = "numbers",
+      .label = "every number",
+      .columns = headings({"case", "metric", ">GPU", "node", ">median", ">model p5..p95", ">mad",
+                           ">n", ">min", ">max", "unit", ">SM MHz", ">W", ">C", "verdict"})};
   for (const auto& [case_name, one] : metrics) {
     for (const MetricRow* row : one->rows) {
       if (table.rows.size() == most) return table;
@@ -405,6 +443,7 @@ void add_plots(Section& section, const Report& report,
               kOnPage);
   section.leave_out(metrics.size(), plots, "plot", kOnPage);
   section.add(Subheading{"Every number"}, kOnPage);
+  add_model_line(section, report, kOnPage);
   const std::size_t shown = std::min(lines, options.most(3000));
   section.add(List{.size = 1,
                    .block = [&report, measured, metrics, shown](std::size_t) -> Block {

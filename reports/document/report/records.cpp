@@ -138,9 +138,20 @@ OrderedJson json_of(const Report& report) {
       }
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, ResultRow>)
         one["replay"] = replay_command(report, row);
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(row)>, MetricRow>) {
+        const Reference* const of = reference_of(report, row);
+        one["model"] = of == nullptr ? OrderedJson()
+                                     : object("p5", of->p5, "p50", of->p50, "p95", of->p95,
+                                              "values", of->values);
+      }
       all.push_back(std::move(one));
     }
     json[std::string(table.name)] = std::move(all);
+  });
+  json["families"] = array(families_of(report), [](const auto& one) {
+    const Family& of = one.second;
+    return object("family", one.first, "passed", of.passed, "planned", of.planned, "gpus",
+                  of.gpus.size(), "sms", of.sms);
   });
   json["outliers"] = array(outliers_of(report).groups, [](const OutlierGroup& group) {
     return object("place", group.place, "gpus", group.gpus, "metrics", group.metrics, "slower",
