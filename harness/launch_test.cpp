@@ -151,6 +151,17 @@ TEST(Launch, a_fault_is_a_fail_in_three_attempts_with_a_replay_line) {
   EXPECT_FALSE(report.miscompares.empty());
 }
 
+TEST(Launch, prints_a_case_that_fails_on_two_gpus_once_and_counts_its_results) {
+  const Place place;
+  const Ran ran = run_binary(run_arguments(
+      place, {"--cases", "load.tile.rank2", "--fault", "load_last_row_missing", "--gpus", "2"}));
+  EXPECT_NE(ran.out.find("FAIL load.tile.rank2"), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("FAIL load.tile.rank2"), ran.out.rfind("FAIL load.tile.rank2"));
+  EXPECT_NE(ran.out.find(" 2 results of 1 case did not pass, on GPUs 0-1: tidemark show "),
+            std::string::npos)
+      << ran.out;
+}
+
 TEST(Launch, rows_that_fail_are_counted_by_sm) {
   const Place place;
   run_binary(

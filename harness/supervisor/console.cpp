@@ -68,12 +68,18 @@ void Console::line(const std::string& text) {
   if (mesh_.rank() == 0) print(text);
 }
 
-void Console::trouble(const std::string& text) {
+void Console::trouble(const std::string& text, const std::string& of) {
   if (mesh_.rank() == 0) {
-    print(text);
+    print_trouble(text, of);
   } else {
-    mesh_.send(0, Tag::trouble, text);
+    mesh_.send(0, Tag::trouble, of + '\n' + text);
   }
+}
+
+void Console::print_trouble(const std::string& text, const std::string& of) {
+  constexpr std::size_t kMostInFull = 30;  // as many as show has
+  if (!of.empty() && !troubles_.insert(of).second) return;
+  print(of.empty() || troubles_.size() <= kMostInFull ? text : text.substr(0, text.find('\n')));
 }
 
 void Console::count(bool troubled) {
@@ -99,7 +105,10 @@ void Console::refresh() {
 }
 
 void Console::hear_others() {
-  while (const std::optional<Message> message = mesh_.take(Tag::trouble)) print(message->bytes);
+  while (const std::optional<Message> message = mesh_.take(Tag::trouble)) {
+    const std::size_t end = message->bytes.find('\n');
+    print_trouble(message->bytes.substr(end + 1), message->bytes.substr(0, end));
+  }
   while (const std::optional<Message> message = mesh_.take(Tag::tally)) {
     const auto tally = nlohmann::json::parse(message->bytes, nullptr, false);
     if (tally.is_discarded()) continue;

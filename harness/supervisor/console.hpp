@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ class Console {
 
   /// A line of the header or the end; printed by rank 0, ignored elsewhere.
   void line(const std::string& text);
-  /// Lines about a result that is no pass; from any rank.
-  void trouble(const std::string& text);
+  /// Lines about something that went wrong; from any rank. `of`: "fail load.x", of which the first
+  /// text alone is printed, of many just its first line: the report has all.
+  void trouble(const std::string& text, const std::string& of = {});
   /// One more result of this rank.
   void count(bool troubled);
   void at(const std::string& case_name) { mine_.now = case_name; }
@@ -54,12 +56,14 @@ class Console {
   void hear_others();
   void show_progress();
   void print(const std::string& text);
+  void print_trouble(const std::string& text, const std::string& of);
 
   Mesh& mesh_;
   Output& out_;
   std::uint64_t planned_ = 0;
   bool quiet_ = false, colour_ = false, bar_ = false, bar_shown_ = false;
   double began_s_ = 0, shown_s_ = 0, sent_s_ = 0;
+  std::set<std::string> troubles_;  // what was printed
   Tally mine_;
   std::vector<Tally> others_;  // by rank
 };

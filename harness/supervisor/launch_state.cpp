@@ -291,7 +291,8 @@ void record(LaunchState& state, LocalSlot& local, const Case& which, std::uint32
   if (passed && !flaky) local.passed.insert(written.case_name);
   if (ending.verdict != Verdict::pass || attempt > 1) {
     state.console.trouble(
-        trouble_text(shown, state.places[slot].text(slot), state.device, state.console.colour()));
+        trouble_text(shown, state.places[slot].text(slot), state.device, state.console.colour()),
+        fmt::format("{} {}", name_of(shown.verdict), shown.case_name));
   }
   if (last) state.console.count(!fine);
 }
