@@ -348,9 +348,8 @@ void judge_pair(ConformanceComparison& made, Found& found, const Pairing& pairin
 FailedLaunches failed_launches_of(const Pairing& pairing, std::uint32_t which_case,
                                   const std::vector<std::uint32_t>& gpus, bool fresh) {
   FailedLaunches made;
-  const std::size_t first = fresh ? pairing.base : 0;
-  const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
-  for (std::size_t launch = first; launch < end; ++launch) {
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    if ((launch >= pairing.base) != fresh) continue;
     const LaunchFacts& facts = *pairing.launches[launch];
     bool failed = false, passed = false;
     for (const std::uint32_t gpu : gpus) {
@@ -453,9 +452,8 @@ double p_of_more(const FailedLaunches& base, const FailedLaunches& fresh) {
 
 SideCount count_of(const Pairing& pairing, std::size_t which_case, std::size_t gpu, bool fresh) {
   SideCount made;
-  const std::size_t first = fresh ? pairing.base : 0;
-  const std::size_t end = fresh ? pairing.launches.size() : pairing.base;
-  for (std::size_t launch = first; launch < end; ++launch) {
+  for (std::size_t launch = 0; launch < pairing.launches.size(); ++launch) {
+    if ((launch >= pairing.base) != fresh) continue;
     const auto cell = cell_of(pairing, launch, which_case, gpu);
     const LaunchFacts& facts = *pairing.launches[launch];
     count(made, cell ? facts.verdicts[*cell] : Verdict::not_run);

@@ -28,31 +28,34 @@ struct Fact {
   bool of_node = false;
 };
 
-/// All facts with one of these roles: those of `gpus`, then those of `nodes`.
-std::vector<Fact> facts_with(FactRole role) {
+/// Role by role, those of `gpus`, then those of `nodes`.
+std::vector<Fact> facts_with(std::initializer_list<FactRole> roles) {
   std::vector<Fact> made;
-  for (const Table* table : {&table_of<GpuRow>(), &table_of<NodeRow>()}) {
-    for (const Column& column : table->columns) {
-      if (column.role != role) continue;
-      made.push_back({&column, table, table == &table_of<NodeRow>()});
+  for (const FactRole role : roles) {
+    for (const Table* table : {&table_of<GpuRow>(), &table_of<NodeRow>()}) {
+      for (const Column& column : table->columns)
+        if (column.role == role) made.push_back({&column, table, table == &table_of<NodeRow>()});
     }
   }
   return made;
 }
 
 const std::vector<Fact>& setup_facts() {
-  static const std::vector<Fact> all = [] {
-    std::vector<Fact> made = facts_with(FactRole::subject);
-    const std::vector<Fact> rest = facts_with(FactRole::setup);
-    made.insert(made.end(), rest.begin(), rest.end());
-    return made;
-  }();
+  static const auto all = facts_with({FactRole::subject, FactRole::setup});
   return all;
 }
 
 const std::vector<Fact>& identity_facts() {
-  static const std::vector<Fact> all = facts_with(FactRole::identity);
+  static const auto all = facts_with({FactRole::identity});
   return all;
+}
+
+std::vector<std::string> names_of(const std::vector<Fact>& facts,
+                                  std::initializer_list<const char*> more = {}) {
+  std::vector<std::string> made;
+  for (const Fact& fact : facts) made.emplace_back(fact.column->fact);
+  made.insert(made.end(), more.begin(), more.end());
+  return made;
 }
 
 std::string text_of(const Column& column, const std::byte* row, const Report& report) {
@@ -156,21 +159,16 @@ void add_gpus(LaunchFacts& made, const Report& report) {
   }
 }
 
-/// The mean of what was read.
-class Mean {
- public:
+/// The mean of what was read; NaN of nothing.
+struct Mean {
+  double sum = 0, n = 0;
+
   void add(double value) {
     if (!std::isfinite(value)) return;
-    sum_ += value;
-    ++n_;
+    sum += value;
+    ++n;
   }
-  double value() const {
-    return n_ == 0 ? std::numeric_limits<double>::quiet_NaN() : sum_ / static_cast<double>(n_);
-  }
-
- private:
-  double sum_ = 0;
-  std::size_t n_ = 0;
+  double value() const { return sum / n; }
 };
 
 /// What was seen of one GPU beside its results and samples.
@@ -356,21 +354,12 @@ void add_series(LaunchFacts& made, Kept& kept, const Report& report) {
 }  // namespace
 
 const std::vector<std::string>& gpu_factor_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> made;
-    for (const Fact& fact : setup_facts()) made.emplace_back(fact.column->fact);
-    made.insert(made.end(), {"throttling", "events"});
-    return made;
-  }();
+  static const auto names = names_of(setup_facts(), {"throttling", "events"});
   return names;
 }
 
 const std::vector<std::string>& gpu_identity_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> made;
-    for (const Fact& fact : identity_facts()) made.emplace_back(fact.column->fact);
-    return made;
-  }();
+  static const auto names = names_of(identity_facts());
   return names;
 }
 

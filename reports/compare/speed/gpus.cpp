@@ -26,12 +26,15 @@ struct Metric {
   double spread = 0;                 // of these, robust; 0 of few GPUs
 };
 
+std::vector<double> sizes_of(const std::vector<Effect>& effects) {
+  std::vector<double> made;
+  made.reserve(effects.size());
+  for (const Effect& one : effects) made.push_back(one.effect);
+  return made;
+}
+
 double spread_of(const std::vector<Effect>& changes) {
-  constexpr double kMadToSd = 1.4826;
-  std::vector<double> all;
-  all.reserve(changes.size());
-  for (const Effect& one : changes) all.push_back(one.effect);
-  const Statistics of = statistics_of(std::move(all));
+  const Statistics of = statistics_of(sizes_of(changes));
   const auto n = static_cast<double>(of.finite);
   return of.finite < kFewestGpus ? 0 : kMadToSd * of.mad * n / (n - 0.8);  // of few it is too small
 }
@@ -96,11 +99,8 @@ Figures figures_of(const std::vector<Metric>& all, const Pairing& pairing) {
 
 /// With one launch a side the GPUs alone say how far one lies off by chance.
 void test_against_others(std::vector<Effect>& figures) {
-  std::vector<double> values;
-  values.reserve(figures.size());
-  for (const Effect& one : figures) values.push_back(one.effect);
   for (Effect& one : figures) one.p = one.q = 1;
-  for (const FarValue& far : far_values(values, {}, kFarAlpha, 0))
+  for (const FarValue& far : far_values(sizes_of(figures), {}, kFarAlpha, 0))
     figures[far.at].p = figures[far.at].q = far.p;
 }
 
@@ -150,13 +150,6 @@ class GpusByVerdict {
   std::map<SpeedVerdict, GpuFinding> found_;
 };
 
-double mean_effect(const std::vector<Effect>& effects) {
-  std::vector<double> all;
-  all.reserve(effects.size());
-  for (const Effect& one : effects) all.push_back(one.effect);
-  return statistics_of(std::move(all)).mean;
-}
-
 double total_of(const LaunchMatrix& total, std::size_t row) {
   return plain_effect(total.row(row), total.base).effect;
 }
@@ -169,7 +162,8 @@ Named judge_figures(GpuJudgment& made, const Figures& figures, const SpeedPolicy
   const std::vector<Effect> effects = effects_of(figures);
   const bool few = effects.size() < kFewestGpus;
   constexpr double kFifth = 0.2;  // of one of few its past alone says what it differs by
-  const double mean = mean_effect(effects), alpha = (few ? kFifth : 1) * policy.false_discovery;
+  const double mean = statistics_of(sizes_of(effects)).mean;
+  const double alpha = (few ? kFifth : 1) * policy.false_discovery;
   GpusByVerdict found;
   for (std::size_t i = 0; i < effects.size() && effects.size() > 1; ++i) {
     const Effect& effect = effects[i];
@@ -195,7 +189,7 @@ std::vector<bool> judge_metric(GpuJudgment& made, const Metric& metric, const Na
   const Series& series = *metric.series;
   std::vector<bool> far(series.gpus.size(), false);
   const bool few = series.gpus.size() < kFewestGpus;
-  const double mean = mean_effect(metric.changes), floor = series.floor;
+  const double mean = statistics_of(sizes_of(metric.changes)).mean, floor = series.floor;
   GpusByVerdict found;
   for (std::size_t i = 0; i < far.size(); ++i) {
     const std::uint32_t gpu = series.gpus[i];

@@ -77,11 +77,10 @@ double student_upper(double tail, double degrees) {
 
 namespace {
 
-std::vector<double> known_of(std::span<const double> values) {
-  std::vector<double> made;
-  std::ranges::copy_if(values, std::back_inserter(made),
-                       [](double value) { return !std::isnan(value); });
-  return made;
+/// Of launches `first` to `end`; NaN is no launch of this row.
+Statistics side_of(std::span<const double> row, std::size_t first, std::size_t end) {
+  const std::span<const double> side = row.subspan(first, end - first);
+  return statistics_of({side.begin(), side.end()});
 }
 
 /// Weighted mean and sum of squared distances of the finite values of a part of a row.
@@ -132,7 +131,7 @@ void finish(Effect& effect) {
   const double t = effect.standard_error > 0 ? effect.effect / effect.standard_error
                    : effect.effect == 0      ? 0
                                              : std::numeric_limits<double>::infinity();
-  effect.p = effect.q = std::isinf(t) ? 0 : student_two_sided(t, effect.degrees);
+  effect.p = effect.q = student_two_sided(t, effect.degrees);
 }
 
 void moderate(Effect& row, const Prior& prior) {
@@ -176,9 +175,9 @@ std::vector<double> shared_shift(const LaunchMatrix& matrix, const std::vector<b
     std::vector<double> distances;
     for (std::size_t row = 0; row < matrix.rows; ++row) {
       const double value = matrix.at(row, launch);
-      if (!exact[row] && !std::isnan(value)) distances.push_back(value - means[row]);
+      if (!exact[row]) distances.push_back(value - means[row]);
     }
-    shift[launch] = median_of(std::move(distances));
+    shift[launch] = statistics_of(std::move(distances)).median;
   }
   return shift;
 }
@@ -190,12 +189,11 @@ std::vector<double> own_distances(std::span<const double> row, std::size_t base)
   std::vector<double> made(row.size(), kNoNumber);
   for (const bool fresh : {false, true}) {
     const std::size_t first = fresh ? base : 0, end = fresh ? row.size() : base;
-    const std::vector<double> side = known_of(row.subspan(first, end - first));
-    if (side.size() < 3) continue;
-    const double middle = median_of(side);
-    for (std::size_t i = first; i < end; ++i) made[i] = std::abs(row[i] - middle);
+    const Statistics side = side_of(row, first, end);
+    if (side.finite < 3) continue;
+    for (std::size_t i = first; i < end; ++i) made[i] = std::abs(row[i] - side.median);
   }
-  const double scale = median_of(known_of(made));
+  const double scale = side_of(made, 0, made.size()).median;
   for (double& distance : made) distance = scale > 0 ? distance / scale : kNoNumber;
   return made;
 }
@@ -210,16 +208,14 @@ std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>&
   for (std::size_t row = 0; row < own.rows; ++row) {
     if (exact[row]) continue;
     const std::vector<double> of_row = own_distances(own.row(row), own.base);
-    for (std::size_t launch = 0; launch < own.launches; ++launch) {
-      if (!std::isnan(of_row[launch])) distances[launch].push_back(of_row[launch]);
-    }
+    for (std::size_t launch = 0; launch < own.launches; ++launch)
+      distances[launch].push_back(of_row[launch]);
   }
-  std::vector<double> scatter(own.launches), known;
-  for (std::size_t launch = 0; launch < own.launches; ++launch) {
-    scatter[launch] = median_of(std::move(distances[launch]));
-    if (!std::isnan(scatter[launch])) known.push_back(scatter[launch]);
-  }
-  const double typical = median_of(std::move(known));
+  std::vector<double> scatter;
+  scatter.reserve(distances.size());
+  for (std::vector<double>& of_launch : distances)
+    scatter.push_back(statistics_of(std::move(of_launch)).median);
+  const double typical = statistics_of(scatter).median;
   constexpr double kOdd = 2;  // less is what medians over ten rows differ by
   for (std::size_t launch = 0; launch < own.launches; ++launch) {
     const double ratio = scatter[launch] / typical;
@@ -228,13 +224,9 @@ std::vector<double> weights_of(const LaunchMatrix& own, const std::vector<bool>&
   return weights;
 }
 
-bool can_separate(const std::vector<bool>& exact) {
-  return std::ranges::count(exact, false) >= static_cast<std::ptrdiff_t>(kFewestRowsForShift);
-}
-
 /// Of launches `first` to `end`, the farthest from their median.
 std::size_t farthest_of(std::span<const double> row, std::size_t first, std::size_t end) {
-  const double middle = median_of(known_of(row.subspan(first, end - first)));
+  const double middle = side_of(row, first, end).median;
   std::size_t farthest = first;
   double distance = -1;
   for (std::size_t i = first; i < end; ++i) {
@@ -262,9 +254,8 @@ Effect without_odd(std::span<const double> row, std::span<const double> weights,
   moderate(usual, prior);
   std::vector<std::size_t> odd;
   for (const bool fresh : {false, true}) {
-    const std::size_t launch = farthest[fresh ? 1 : 0], first = fresh ? base : 0;
-    const std::size_t count = fresh ? row.size() - base : base;
-    const double middle = median_of(known_of(std::span(rest).subspan(first, count)));
+    const std::size_t launch = farthest[fresh ? 1 : 0];
+    const double middle = side_of(rest, fresh ? base : 0, fresh ? row.size() : base).median;
     const double distance = std::abs(row[launch] - middle) * std::sqrt(weights[launch]);
     if (distance > kOddSpreads * usual.spread) {
       odd.push_back(launch);
@@ -286,11 +277,6 @@ Effect without_odd(std::span<const double> row, std::span<const double> weights,
 /// make a change of it. One GPU of eight that is sick has it; one of eight launches by chance has
 /// it once in 400.
 constexpr double kAlone = 3;
-
-std::vector<double> shift_of(const LaunchMatrix& matrix, const std::vector<bool>& exact) {
-  return can_separate(exact) ? shared_shift(matrix, exact)
-                             : std::vector<double>(matrix.launches, 0.0);
-}
 
 }  // namespace
 
@@ -342,8 +328,10 @@ Effect Effects::total_of(std::size_t row) const {
 Effects moderated_effects(const LaunchMatrix& matrix, const std::vector<bool>& counts) {
   Effects made;
   made.exact = exact_rows(matrix, counts);
-  made.separated = can_separate(made.exact);
-  made.shift = shift_of(matrix, made.exact);
+  made.separated =
+      std::ranges::count(made.exact, false) >= static_cast<std::ptrdiff_t>(kFewestRowsForShift);
+  made.shift =
+      made.separated ? shared_shift(matrix, made.exact) : std::vector<double>(matrix.launches, 0.0);
   const LaunchMatrix own = without(matrix, made.shift, made.exact);
   made.weights = weights_of(own, made.exact);
   made.shared = raw_effect(made.shift, made.weights, matrix.base);
@@ -422,7 +410,7 @@ std::vector<FarValue> far_values(std::span<const double> values, const Prior& pr
   return made;
 }
 
-std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests) {
+std::vector<double> false_discovery_rates(std::span<const double> p) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (!std::isnan(p[i])) order.push_back(i);
@@ -430,10 +418,10 @@ std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t
   std::ranges::sort(order, {}, [&](std::size_t i) { return p[i]; });
   std::vector<double> q(p.size(), kNoNumber);
   double least = 1;
-  const auto all = static_cast<double>(std::max(tests, order.size()));
+  const auto tests = static_cast<double>(order.size());
   for (std::size_t rank = order.size(); rank > 0; --rank) {
     const std::size_t i = order[rank - 1];
-    least = std::min(least, p[i] * all / static_cast<double>(rank));
+    least = std::min(least, p[i] * tests / static_cast<double>(rank));
     q[i] = least;
   }
   return q;

@@ -70,6 +70,9 @@ struct Effects {
   Effect total_of(std::size_t row) const;
 };
 
+/// Standard deviation of normal values by their median distance from the median.
+inline constexpr double kMadToSd = 1.4826;
+
 /// Spread of a side, natural logarithm, up to which a count is exact. Bank conflicts on an H200
 /// differ by 0.006 % from launch to launch, latencies in cycles by more.
 inline constexpr double kExactSpread = 2e-4;
@@ -96,10 +99,8 @@ LaunchMatrix without(const LaunchMatrix& matrix, const std::vector<double>& shif
 /// 0.5: 4 keeps false alarms below 5 % and finds most.
 inline constexpr double kPriorDegrees = 4;
 
-/// Benjamini and Hochberg's q values; NaN stays NaN and does not count. Where only the least of
-/// many p were worked out, `tests` says how many there are: q values below the least p left out
-/// hold.
-std::vector<double> false_discovery_rates(std::span<const double> p, std::size_t tests = 0);
+/// Benjamini and Hochberg's q values; NaN stays NaN and does not count.
+std::vector<double> false_discovery_rates(std::span<const double> p);
 
 /// What the other rows say of the variance of one, and how many degrees of freedom that is worth;
 /// NaN where they say nothing.

@@ -51,14 +51,6 @@ TEST(FalseDiscovery, WhatIsNotKnownDoesNotCount) {
   EXPECT_DOUBLE_EQ(q[1], 0.02);
 }
 
-TEST(FalseDiscovery, OfTheLeastOfManyOnlyTheOthersAreCountedToo) {
-  const std::vector<double> all = {0.001, 0.9, 0.002, 0.8};
-  const std::vector<double> least = {0.001, 0.002};
-  EXPECT_DOUBLE_EQ(false_discovery_rates(least, 4)[0], false_discovery_rates(all)[0]);
-  EXPECT_DOUBLE_EQ(false_discovery_rates(least, 4)[1], false_discovery_rates(all)[2]);
-  EXPECT_DOUBLE_EQ(false_discovery_rates(least, 4)[1], 0.004);
-}
-
 TEST(Moderated, OneRowIsPooledStudent) {
   LaunchMatrix matrix(1, 6, 3);
   matrix.values = {1, 2, 3, 4, 5, 6};

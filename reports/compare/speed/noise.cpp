@@ -68,7 +68,6 @@ Prior scatter_of(const std::vector<const Effect*>& rows) {
   for (const Effect* row : rows)
     if (row->base == 1 && row->fresh == 1) effects.push_back(row->effect);
   if (effects.size() < kFewestRowsForWeights) return {};
-  constexpr double kMadToSd = 1.4826;
   const double spread = kMadToSd * statistics_of(std::move(effects)).mad;
   // An effect is the difference of two launches.
   return {.variance = spread * spread / 2, .degrees = kPriorDegrees};

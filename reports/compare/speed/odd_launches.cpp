@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -20,8 +19,8 @@ double distance_of(std::span<const double> row, std::size_t base, std::size_t la
   std::vector<double> others;
   others.reserve(row.size());
   for (std::size_t i = launch < base ? 0 : base; i < (launch < base ? base : row.size()); ++i)
-    if (i != launch && !std::isnan(row[i])) others.push_back(row[i]);
-  return row[launch] - median_of(std::move(others));
+    if (i != launch) others.push_back(row[i]);
+  return row[launch] - statistics_of(std::move(others)).median;
 }
 
 /// The same in the median over these rows.
@@ -29,11 +28,9 @@ double distance_of(const LaunchMatrix& matrix, const std::vector<std::size_t>& r
                    std::size_t launch) {
   std::vector<double> distances;
   distances.reserve(rows.size());
-  for (const std::size_t row : rows) {
-    const double distance = distance_of(matrix.row(row), matrix.base, launch);
-    if (!std::isnan(distance)) distances.push_back(distance);
-  }
-  return median_of(std::move(distances));
+  for (const std::size_t row : rows)
+    distances.push_back(distance_of(matrix.row(row), matrix.base, launch));
+  return statistics_of(std::move(distances)).median;
 }
 
 /// Launches far below the base: beyond its noise and beyond what counts.
@@ -44,11 +41,8 @@ struct SlowLaunches {
 /// In a launch in which all metrics scatter farther (`weights`) one has to lie farther off.
 SlowLaunches slow_launches(std::span<const double> row, std::size_t base,
                            const std::vector<double>& weights, const Effect& effect, double floor) {
-  std::vector<double> before;
-  before.reserve(row.size());
-  std::ranges::copy_if(row.first(base), std::back_inserter(before),
-                       [](double value) { return !std::isnan(value); });
-  const double middle = median_of(std::move(before));
+  const std::span<const double> before = row.first(base);
+  const double middle = statistics_of({before.begin(), before.end()}).median;
   SlowLaunches made;
   for (std::size_t i = 0; i < row.size(); ++i) {
     FailedLaunches& side = i < base ? made.base : made.fresh;

@@ -80,7 +80,6 @@ std::vector<double> of_nodes(const Model& model, const std::vector<double>& row)
 
 /// What most rows scatter by.
 Prior prior_of(const std::vector<std::vector<double>>& rows) {
-  constexpr double kMadToSd = 1.4826;
   std::vector<double> variances;
   variances.reserve(rows.size());
   for (const std::vector<double>& row : rows)
