@@ -141,6 +141,16 @@ Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFa
   return made;
 }
 
+int order_of(const Pairing& pairing) {
+  std::vector<double> at;
+  at.reserve(pairing.launches.size());
+  for (const LaunchFacts* launch : pairing.launches) at.push_back(launch->launch.created_unix_s);
+  const auto fresh = at.begin() + static_cast<std::ptrdiff_t>(pairing.base);
+  const auto [first, last] = std::minmax_element(at.begin(), fresh);
+  const auto [least, most] = std::minmax_element(fresh, at.end());
+  return *least > *last ? 1 : *most < *first ? -1 : 0;
+}
+
 std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus) {
   if (gpus.size() == pairing.gpus.size() && gpus.size() > 1) {
     return fmt::format("all {} GPUs", grouped(gpus.size()));

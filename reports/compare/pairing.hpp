@@ -51,6 +51,10 @@ PairBy pairing_of(const std::vector<LaunchFacts>& base, const std::vector<Launch
 Pairing pair_up(const std::vector<LaunchFacts>& base, const std::vector<LaunchFacts>& fresh,
                 PairBy by);
 
+/// 1 where the new side ran behind the base, -1 where it ran before it, 0 where their launches are
+/// among each other.
+int order_of(const Pairing& pairing);
+
 /// `gpus`: ascending indices into the pairing. More than a few nodes are counted, not named.
 std::string place_of(const Pairing& pairing, const std::vector<std::uint32_t>& gpus);
 

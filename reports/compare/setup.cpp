@@ -247,28 +247,6 @@ void add_shifts(SetupComparison& made, const Pairing& pairing) {
   }
 }
 
-/// In how many pairs of a launch of each side the new one began later.
-double share_later(const Pairing& pairing) {
-  double later = 0;
-  for (std::size_t base = 0; base < pairing.base; ++base) {
-    for (std::size_t fresh = pairing.base; fresh < pairing.launches.size(); ++fresh) {
-      const double apart = pairing.launches[fresh]->launch.created_unix_s -
-                           pairing.launches[base]->launch.created_unix_s;
-      later += apart > 0 ? 1 : apart < 0 ? 0 : 0.5;
-    }
-  }
-  return later / static_cast<double>(pairing.base * pairing.fresh());
-}
-
-/// What order the launches began in.
-void add_order(SetupComparison& made, const Pairing& pairing) {
-  constexpr double kNearlyAll = 0.9;
-  const double share = share_later(pairing);
-  made.backwards = 1 - share >= kNearlyAll;
-  // One launch a side cannot alternate.
-  made.in_sequence = pairing.launches.size() > 2 && (made.backwards || share >= kNearlyAll);
-}
-
 /// Two drivers on one side: which of them the side stands for cannot be told.
 void add_mixed_drivers(SetupComparison& made, const Pairing& pairing) {
   Values base, fresh;
@@ -372,7 +350,9 @@ SetupComparison compare_setups(const Pairing& pairing, PairBy by,
   add_identities(made, pairing, std::move(no_cause));
   add_shifts(made, pairing);
   add_boots(made, pairing);
-  add_order(made, pairing);
+  // One launch a side cannot alternate.
+  made.backwards = order_of(pairing) < 0;
+  made.in_sequence = pairing.launches.size() > 2 && order_of(pairing) != 0;
   made.cause = cause_of(made.differences);
   return made;
 }

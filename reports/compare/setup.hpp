@@ -38,7 +38,7 @@ struct SetupComparison {
   std::vector<std::string> remarks;          // what was not recorded, boots
   Cause cause = Cause::nothing_recorded;
   bool in_sequence = false;  // one side ran after the other
-  bool backwards = false;    // nearly all launches of the base began after the new ones
+  bool backwards = false;    // the base ran after the new side
   bool one_boot = false;     // a side has one boot of some node, and not the other's
   std::vector<ReadingShift> shifts;
   std::vector<std::uint32_t> subject_gpus;  // indices into the pairing: those whose driver changed

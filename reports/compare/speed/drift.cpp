@@ -48,40 +48,29 @@ Slope slope_of(std::span<const double> row, std::size_t base, std::span<const do
   return made;
 }
 
-/// How far all rows of each launch lie towards the change. Each counts by how sure its change is,
-/// within limits, so that one that did change is not all that counts.
+/// How far all rows of each launch lie towards the change.
 std::vector<double> towards_change(const LaunchMatrix& own, const Effects& effects) {
-  constexpr double kSurest = 3;
   std::vector<double> made(own.launches);
   for (std::size_t row = 0; row < own.rows; ++row) {
     const Effect& effect = effects.rows[row];
     const bool whole = effect.base + effect.fresh == own.launches;
     if (effects.exact[row] || !whole || !(effect.standard_error > 0)) continue;
-    const double sure = std::clamp(effect.effect / effect.standard_error, -kSurest, kSurest);
-    for (std::size_t i = 0; i < own.launches; ++i) made[i] += sure / effect.spread * own.at(row, i);
+    const double to = effect.effect < 0 ? -1 : 1;
+    for (std::size_t i = 0; i < own.launches; ++i) made[i] += to / effect.spread * own.at(row, i);
   }
   return made;
 }
 
-/// 1 where the side after the change ran behind the other, -1 where it ran before it, 0 where the
-/// launches of both are among each other.
-double order_of(std::span<const double> at, std::size_t base) {
-  const auto [first, last] =
-      std::minmax_element(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(base));
-  const auto [least, most] =
-      std::minmax_element(at.begin() + static_cast<std::ptrdiff_t>(base), at.end());
-  return *least > *last ? 1 : *most < *first ? -1 : 0;
-}
-
 }  // namespace
 
-Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at) {
+Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at,
+               int order) {
   const LaunchMatrix own = without(matrix, effects.shift, effects.exact);
   Drift made;
   const Slope slope = slope_of(towards_change(own, effects), own.base, at, effects.weights);
-  if (slope.t * order_of(at, own.base) > 0) made.p_of_change = slope.p() / 2;
+  if (slope.t * order > 0) made.p_of_change = slope.p() / 2;
   const Slope shared = slope_of(effects.shift, own.base, at, effects.weights);
-  if (effects.separated && shared.t * effects.shared.effect * order_of(at, own.base) > 0)
+  if (effects.separated && shared.t * effects.shared.effect * order > 0)
     made.p_of_shared = shared.p() / 2;
   return made;
 }

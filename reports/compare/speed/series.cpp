@@ -17,22 +17,31 @@ namespace tidemark {
 
 namespace {
 
-/// NaN also where the launch means another thing by the name: another unit or direction.
-double value_at(const Pairing& pairing, const Sources& sources, std::size_t launch,
-                std::size_t gpu) {
-  const std::uint32_t row = pairing.gpu_rows[launch][gpu];
-  const SeriesOfLaunch* const here = sources[launch];
-  if (here == nullptr || row == kNoRow || !alike(*here, first_of(sources)))
-    return std::numeric_limits<double>::quiet_NaN();
-  return sources[launch]->medians[row];
+/// By GPU of the pairing and launch: logarithm, above for better. NaN of a GPU that is not paired,
+/// and where the launch means another thing by the name: another unit or direction.
+LaunchMatrix values_of(const Pairing& pairing, const Sources& sources) {
+  LaunchMatrix made(pairing.gpus.size(), sources.size(), pairing.base);
+  const SeriesOfLaunch& first = first_of(sources);
+  const double sign = first.higher_is_better ? 1 : -1;
+  for (std::size_t launch = 0; launch < sources.size(); ++launch) {
+    if (sources[launch] == nullptr || !alike(*sources[launch], first)) continue;
+    for (std::size_t gpu = 0; gpu < made.rows; ++gpu) {
+      const std::uint32_t row = pairing.gpu_rows[launch][gpu];
+      if (row == kNoRow || !pairing.is_paired(gpu)) continue;
+      made.at(gpu, launch) = sign * std::log(sources[launch]->medians[row]);
+    }
+  }
+  return made;
 }
 
-/// Launches in which any paired GPU has a value.
-std::vector<std::size_t> launches_with(const Pairing& pairing, const Sources& sources) {
-  std::vector<std::size_t> made;
-  for (std::size_t launch = 0; launch < sources.size(); ++launch) {
-    for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-      if (!pairing.is_paired(gpu) || std::isnan(value_at(pairing, sources, launch, gpu))) continue;
+using Launches = std::vector<std::size_t>;
+
+/// Those in which any GPU has a value.
+Launches launches_with(const LaunchMatrix& values) {
+  Launches made;
+  for (std::size_t launch = 0; launch < values.launches; ++launch) {
+    for (std::size_t gpu = 0; gpu < values.rows; ++gpu) {
+      if (std::isnan(values.at(gpu, launch))) continue;
       made.push_back(launch);
       break;
     }
@@ -40,59 +49,49 @@ std::vector<std::size_t> launches_with(const Pairing& pairing, const Sources& so
   return made;
 }
 
-/// Whether the GPU has a value in any of these launches.
-bool any_value(const Pairing& pairing, const Sources& sources,
-               const std::vector<std::size_t>& launches, std::size_t gpu, bool fresh) {
-  return std::ranges::any_of(launches, [&](std::size_t launch) {
-    return (launch >= pairing.base) == fresh &&
-           !std::isnan(value_at(pairing, sources, launch, gpu));
-  });
+/// Whether the GPU has a value in any of these launches of each side.
+bool on_both_sides(const LaunchMatrix& values, const Launches& launches, std::size_t gpu) {
+  bool base = false, fresh = false;
+  for (const std::size_t launch : launches) {
+    if (!std::isnan(values.at(gpu, launch))) (launch < values.base ? base : fresh) = true;
+  }
+  return base && fresh;
 }
 
 /// Of few GPUs one that lacks a launch cannot be judged alone, and left out it could be of any
 /// speed: these launches without those in which it lacks its value, where half of each side is
 /// left.
-std::vector<std::size_t> whole_launches(const Pairing& pairing, const Sources& sources,
-                                        const std::vector<std::size_t>& launches) {
-  std::vector<std::size_t> gpus, made;
-  for (std::size_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
-    if (!pairing.is_paired(gpu)) continue;
-    if (any_value(pairing, sources, launches, gpu, false) &&
-        any_value(pairing, sources, launches, gpu, true)) {
-      gpus.push_back(gpu);
-    }
+Launches whole_launches(const LaunchMatrix& values, const Launches& launches) {
+  std::vector<std::size_t> gpus;
+  for (std::size_t gpu = 0; gpu < values.rows; ++gpu) {
+    if (on_both_sides(values, launches, gpu)) gpus.push_back(gpu);
   }
   if (gpus.size() >= kFewestGpus) return launches;
+  Launches made;
   std::ranges::copy_if(launches, std::back_inserter(made), [&](std::size_t launch) {
     return std::ranges::none_of(
-        gpus, [&](std::size_t gpu) { return std::isnan(value_at(pairing, sources, launch, gpu)); });
+        gpus, [&](std::size_t gpu) { return std::isnan(values.at(gpu, launch)); });
   });
-  const auto in_base = [&](const std::vector<std::size_t>& some) {
-    return std::ranges::lower_bound(some, pairing.base) - some.begin();
+  const auto in_base = [&](const Launches& some) {
+    return std::ranges::lower_bound(some, values.base) - some.begin();
   };
   const auto all = static_cast<std::ptrdiff_t>(launches.size()), base = in_base(launches);
   const auto left = static_cast<std::ptrdiff_t>(made.size()), left_base = in_base(made);
   return 2 * left_base >= base && 2 * (left - left_base) >= all - base ? made : launches;
 }
 
-void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
-                 const std::vector<std::size_t>& launches) {
-  const auto everywhere = [&](std::uint32_t gpu) {
-    return std::ranges::all_of(launches, [&](std::size_t launch) {
-      return !std::isnan(value_at(pairing, sources, launch, gpu));
-    });
-  };
+void choose_gpus(Series& series, const Pairing& pairing, const LaunchMatrix& values,
+                 const Launches& launches) {
   for (std::uint32_t gpu = 0; gpu < pairing.gpus.size(); ++gpu) {
     if (!pairing.is_paired(gpu)) continue;
-    const bool all = everywhere(gpu);
-    const bool whole_in_new = std::ranges::all_of(launches, [&](std::size_t launch) {
-      return launch < pairing.base || !std::isnan(value_at(pairing, sources, launch, gpu));
-    });
-    if (!all && whole_in_new) series.lost_in_base.push_back(gpu);
-    if (all || (any_value(pairing, sources, launches, gpu, false) &&
-                any_value(pairing, sources, launches, gpu, true))) {
+    bool in_base = true, in_new = true;
+    for (const std::size_t launch : launches) {
+      if (std::isnan(values.at(gpu, launch))) (launch < values.base ? in_base : in_new) = false;
+    }
+    if (!in_base && in_new) series.lost_in_base.push_back(gpu);
+    if ((in_base && in_new) || on_both_sides(values, launches, gpu)) {
       series.gpus.push_back(gpu);
-      series.partial.push_back(!all);
+      series.partial.push_back(!in_base || !in_new);
     } else {
       series.without.push_back(gpu);
     }
@@ -100,18 +99,15 @@ void choose_gpus(Series& series, const Pairing& pairing, const Sources& sources,
 }
 
 void fill(Series& series, const Pairing& pairing, const Sources& sources,
-          const std::vector<std::size_t>& launches) {
-  const std::size_t all = pairing.launches.size();
-  series.goodness = LaunchMatrix(series.gpus.size(), all, pairing.base);
+          const LaunchMatrix& values, const Launches& launches) {
+  series.goodness = LaunchMatrix(series.gpus.size(), values.launches, values.base);
   series.tails = series.goodness;
-  const double sign = series.higher_is_better ? 1 : -1;
   for (std::size_t i = 0; i < series.gpus.size(); ++i) {
     for (const std::size_t launch : launches) {
+      series.goodness.at(i, launch) = values.at(series.gpus[i], launch);
+      if (std::isnan(series.goodness.at(i, launch)) || sources[launch]->tails.empty()) continue;
       const std::uint32_t row = pairing.gpu_rows[launch][series.gpus[i]];
-      if (std::isnan(value_at(pairing, sources, launch, series.gpus[i]))) continue;
-      series.goodness.at(i, launch) = sign * std::log(sources[launch]->medians[row]);
-      const std::vector<float>& tails = sources[launch]->tails;
-      if (!tails.empty()) series.tails.at(i, launch) = static_cast<double>(tails[row]);
+      series.tails.at(i, launch) = static_cast<double>(sources[launch]->tails[row]);
     }
   }
 }
@@ -168,11 +164,12 @@ std::vector<Series> series_of(const Pairing& pairing) {
     const SeriesOfLaunch& first = first_of(sources);
     series.unit = first.unit;
     series.higher_is_better = first.higher_is_better;
-    const std::vector<std::size_t> any = launches_with(pairing, sources);
-    const std::vector<std::size_t> launches = whole_launches(pairing, sources, any);
+    const LaunchMatrix values = values_of(pairing, sources);
+    const Launches any = launches_with(values), launches = whole_launches(values, any);
     series.launches_left_out = any.size() - launches.size();
-    choose_gpus(series, pairing, sources, launches);
-    fill(series, pairing, sources, launches);
+    choose_gpus(series, pairing, values, launches);
+    if (any.empty() && !series.gpus.empty()) continue;
+    fill(series, pairing, sources, values, launches);
     made.push_back(std::move(series));
   }
   return made;

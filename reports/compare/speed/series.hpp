@@ -45,7 +45,8 @@ const SeriesOfLaunch& first_of(const Sources& sources);
 /// Whether both mean the same by the name: unit and direction.
 bool alike(const SeriesOfLaunch& one, const SeriesOfLaunch& other);
 
-/// Every series of any launch, by case and metric.
+/// Every series of any launch, by case and metric; not those without a value on any paired GPU, as
+/// of an exchange with nobody: there is nothing to miss.
 std::vector<Series> series_of(const Pairing& pairing);
 
 // Numbers that are gone: a result that passed without them is missing.

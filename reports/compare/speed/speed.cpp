@@ -220,7 +220,7 @@ void test_series(SpeedComparison& made, const Pairing& pairing) {
 /// Before judge_series, which gives a reason to what it finds ambiguous.
 void warn_of_launches(SpeedComparison& made, const Pairing& pairing, const SpeedPolicy& policy) {
   const LaunchMatrix matrix = matrix_of(made, pairing, judged_of(made));
-  made.drift = drift_in(matrix, made.effects, times_of(pairing));
+  made.drift = drift_in(matrix, made.effects, times_of(pairing), order_of(pairing));
   made.odd = odd_launches(matrix, made.effects, judged_of(made), policy.floor);
 }
 
@@ -287,16 +287,6 @@ void judge_tails(SpeedComparison& made, const Pairing& pairing, const SpeedPolic
   }
 }
 
-/// No launch has a value on any GPU, as of an exchange with nobody: there is nothing to miss.
-bool has_no_value(const Series& series) {
-  for (std::size_t gpu = 0; gpu < series.gpus.size(); ++gpu) {
-    for (std::size_t launch = 0; launch < series.goodness.launches; ++launch) {
-      if (!std::isnan(series.goodness.at(gpu, launch))) return false;
-    }
-  }
-  return !series.gpus.empty();
-}
-
 }  // namespace
 
 std::vector<double> weights_in(const Effects& effects, const SpeedFinding& finding) {
@@ -337,7 +327,6 @@ SpeedComparison compare_speed(const Pairing& pairing, const SpeedPolicy& policy)
   SpeedComparison made;
   made.policy = policy;
   std::vector<Series> all = series_of(pairing);
-  std::erase_if(all, has_no_value);
   for (Series& series : all) series.floor = floor_of(pairing.cases[series.of_case], policy);
   GpuJudgment gpus = judge_gpus(all, pairing, policy);
   made.gpus = std::move(gpus.findings);

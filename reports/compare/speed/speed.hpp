@@ -180,8 +180,10 @@ struct Drift {
 };
 
 /// Of the rows that are not exact, without what they share, which would make all of them drift
-/// alike, and of that. `effects`: of this matrix; `at`: when each launch ran, in any unit.
-Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at);
+/// alike, and of that. `effects`: of this matrix; `at`: when each launch ran, in any unit; `order`:
+/// of the sides.
+Drift drift_in(const LaunchMatrix& matrix, const Effects& effects, std::span<const double> at,
+               int order);
 
 struct SpeedComparison {
   SpeedPolicy policy;
