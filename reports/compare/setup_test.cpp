@@ -51,6 +51,14 @@ TEST(Setup, APowerCapInTheSameSharesOfTheLaunchesIsNamedAndNoConfounder) {
   EXPECT_TRUE(remarks(setup, "power_cap varied alike on both sides: 600 W (20 %), 700 W (80 %)"));
 }
 
+TEST(Setup, TwoDriversOnOneSideAreAConfounder) {
+  std::vector<Report> base = eight(false);
+  base[0].strings[base[0].gpus[0].driver] = "570.86.15";
+  const SetupComparison setup = held(base, eight(true)).setup;
+  EXPECT_EQ(confounder_of(setup), "mixed_drivers");
+  EXPECT_EQ(setup.cause, Cause::confounded);
+}
+
 TEST(Setup, ThePowerCapInForceIsNoThrottlingThatConfounds) {
   std::vector<Report> fresh = eight(true);
   for (Report& report : fresh) report.results[7].throttle_reasons = 0x4;
