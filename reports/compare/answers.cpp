@@ -1,7 +1,7 @@
 // What drivers answered otherwise after a change.
 #include "reports/compare/answers.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

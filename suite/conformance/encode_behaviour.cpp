@@ -1,6 +1,6 @@
 // What the driver's encoder of tensor maps accepts: sound calls, calls that break one documented
 // precondition, and calls about which cuda.h is silent. The same in each launch.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Puts what a comparison found in order; what changed comes first.
 #include "reports/document/comparison/document.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
