@@ -208,6 +208,10 @@ void sort_by_time(Chronicle& all) {
     sorted.push_back(std::move(all.launches[order[i]]));
   }
   all.launches = std::move(sorted);
+  std::array<std::uint32_t, 2> last = {kNoRow, kNoRow};  // on GPUs, on the virtual device
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    all.launches[i].previous = std::exchange(last[all.launches[i].is_virtual ? 1 : 0], i);
+  }
   const auto by_launch = [](const auto& a, const auto& b) { return a.launch < b.launch; };
   for (auto& [key, values] : all.metrics) {
     for (PastValues& each : values) each.launch = place[each.launch];
@@ -274,7 +278,7 @@ Values values_in(const Chronicle& all, const std::set<std::uint32_t>& setups, st
 /// Names are hashes under a key of their own in each anonymised report.
 bool is_name(std::string_view factor) {
   return factor == "node" || factor == "boot" || factor == "arguments" || factor == "gpus" ||
-         factor.starts_with("environment.");
+         factor == "gpu" || factor.starts_with("environment.");
 }
 
 void add(std::vector<SetupChange>& made, const std::string& factor, const Values& before,
@@ -287,14 +291,14 @@ void add(std::vector<SetupChange>& made, const std::string& factor, const Values
   made.push_back({factor, shown(before), shown(after)});
 }
 
-void add_gpu_set(std::vector<SetupChange>& made, const PastLaunch& before,
+void add_gpu_set(std::vector<SetupChange>& made, const Chronicle& all, const PastLaunch& before,
                  const PastLaunch& after) {
-  const std::set<std::uint32_t> old(before.gpus.begin(), before.gpus.end());
-  const std::set<std::uint32_t> now(after.gpus.begin(), after.gpus.end());
-  if (old == now) return;
-  std::vector<std::uint32_t> gone, come;
-  std::ranges::set_difference(old, now, std::back_inserter(gone));
-  std::ranges::set_difference(now, old, std::back_inserter(come));
+  Values old, now, gone, come;
+  for (const std::uint32_t gpu : before.gpus) old.insert(all.gpus[gpu].key);
+  for (const std::uint32_t gpu : after.gpus) now.insert(all.gpus[gpu].key);
+  std::ranges::set_difference(old, now, std::inserter(gone, gone.end()));
+  std::ranges::set_difference(now, old, std::inserter(come, come.end()));
+  if (gone.size() == come.size()) return add(made, "gpu", gone, come);  // exchanged
   made.push_back({"gpus", fmt::format("{}, {} of them only here", old.size(), gone.size()),
                   fmt::format("{}, {} of them only here", now.size(), come.size())});
 }
@@ -328,7 +332,7 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
       add(made, setup_names()[i], values_in(all, old, i), values_in(all, now, i));
     }
   }
-  if (gpu == kNoRow) add_gpu_set(made, first, second);
+  if (gpu == kNoRow && first.gpus != second.gpus) add_gpu_set(made, all, first, second);
   add_launch_factors(made, first, second);
   const bool anonymous = first.anonymised || second.anonymised;
   std::erase_if(made, [&](const SetupChange& change) {
@@ -337,20 +341,22 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
   return made;
 }
 
+std::vector<SetupChange> releases_in(std::vector<SetupChange> setup, bool wanted) {
+  std::erase_if(setup, [&](const SetupChange& change) {
+    return wanted == (std::ranges::find(kReleaseFactors, change.factor) == kReleaseFactors.end());
+  });
+  return setup;
+}
+
 std::set<std::string> restless_factors(const Chronicle& all) {
   constexpr std::size_t kFewest = 4;
   std::map<std::string, std::size_t> times;
   std::size_t pairs = 0;
-  for (const bool is_virtual : {false, true}) {
-    std::uint32_t last = kNoRow;
-    for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
-      if (all.launches[i].is_virtual != is_virtual) continue;
-      if (last != kNoRow) {
-        ++pairs;
-        for (const SetupChange& change : setup_changes(all, {}, last, i)) ++times[change.factor];
-      }
-      last = i;
-    }
+  for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
+    const std::uint32_t previous = all.launches[i].previous;
+    if (previous == kNoRow) continue;
+    ++pairs;
+    for (const SetupChange& change : setup_changes(all, {}, previous, i)) ++times[change.factor];
   }
   std::set<std::string> made;
   for (const auto& [factor, number] : times) {

@@ -25,6 +25,8 @@ struct PastLaunch {
   std::string incomplete_reason;  // empty: it is complete
   double at_unix_s = 0;
   bool is_virtual = false, anonymised = false;
+  std::uint32_t previous = kNoRow;  // the launch before on its kind of device: GPUs, or virtual
+  std::uint32_t release = 0;        // how many there were by then
   std::array<std::size_t, kVerdicts> verdicts{};
   std::vector<Factor> factors;                // of the launch as a whole
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3%"
@@ -106,6 +108,12 @@ struct SetupChange {
 /// Factors that differ between more than half of all neighbouring launches (of four or more), such
 /// as a job's number: that one of them differs says nothing.
 std::set<std::string> restless_factors(const Chronicle& all);
+
+/// Another level is to be expected behind them. "gpu": others took the place of some.
+inline constexpr std::array<std::string_view, 6> kReleaseFactors = {
+    "driver", "product", "gpu", "tool_version", "kernels_tree", "suite_tree"};
+/// Those among all changes, or else the others.
+std::vector<SetupChange> releases_in(std::vector<SetupChange> setup, bool wanted = true);
 
 /// Driver first. With `gpu`, an index into Chronicle::gpus, only its own setup is looked at, else
 /// that of all GPUs. The seed is no setup; names are not compared where one of the reports is

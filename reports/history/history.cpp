@@ -31,7 +31,23 @@ struct Candidate {
 struct Line {
   std::vector<double> values;
   std::vector<std::uint32_t> first, last;  // launches of each
+  std::vector<std::size_t> releases = {};  // with which night each begins
 };
+
+/// A release that leaves less than a level before the next one or an end splits nothing: else one a
+/// night would leave no series.
+void add_releases(Line& line, const Chronicle& all) {
+  std::vector<std::size_t> starts = {0};
+  for (std::size_t i = 1; i < line.values.size(); ++i) {
+    if (all.launches[line.last[i - 1]].release != all.launches[line.first[i]].release)
+      starts.push_back(i);
+  }
+  starts.push_back(line.values.size());
+  for (std::size_t i = 1; i + 1 < starts.size(); ++i) {
+    const std::size_t least = std::min(starts[i] - starts[i - 1], starts[i + 1] - starts[i]);
+    if (least >= kLeastLevel) line.releases.push_back(starts[i]);
+  }
+}
 
 /// `values`: one a launch of `launches`, NaN where it has none. Launches of one series that follow
 /// each other are a night, and its value is their median.
@@ -56,18 +72,16 @@ Line nights_of(const Chronicle& all, const std::vector<double>& values,
     made.first.push_back(first);
     made.last.push_back(last);
   }
+  add_releases(made, all);
   return made;
 }
 
-Line typical_line(const Chronicle& all, const MetricLevels& levels) {
-  return nights_of(all, levels.typical, levels.launches);
-}
-
-Line line_of(const Chronicle& all, const MetricLevels& levels, std::size_t gpu, bool apart) {
+/// `row`: of a GPU in the levels; behind the last one stands the typical GPU.
+Line line_of(const Chronicle& all, const MetricLevels& levels, std::size_t row, bool apart) {
+  if (row == levels.gpus.size()) return nights_of(all, levels.typical, levels.launches);
+  if (!apart) return nights_of(all, levels.own[row], levels.launches);
   std::vector<double> values;
-  for (std::size_t i = 0; i < levels.launches.size(); ++i) {
-    values.push_back(apart ? levels.apart(gpu, i) : levels.own[gpu][i]);
-  }
+  for (std::size_t i = 0; i < levels.launches.size(); ++i) values.push_back(levels.apart(row, i));
   return nights_of(all, values, levels.launches);
 }
 
@@ -114,9 +128,7 @@ double least_step(const MetricLevels& levels, double floor) {
 
 /// The typical GPUs and those that stand for themselves, and those held against a typical one: two
 /// families, so that a fleet of a thousand GPUs does not hide what all of them do.
-struct CandidateFamilies {
-  std::vector<Candidate> level, apart;
-};
+using CandidateFamilies = std::array<std::vector<Candidate>, 2>;
 
 /// Whether no launch of that level came after the night of this one.
 bool is_newest(const Chronicle& all, const MetricKey& key, std::uint32_t launch) {
@@ -127,48 +139,48 @@ bool is_newest(const Chronicle& all, const MetricKey& key, std::uint32_t launch)
   });
 }
 
-/// `own`: what the GPU or the typical one gives in all, in the nights of `line`.
+/// `own`: what the GPU or the typical one gives in all, in the nights of `line`. Nights before the
+/// newest release do not count where it has enough.
 void add_newest(History& made, const Candidate& of, const Line& line, const Line& own,
                 double floor) {
-  const double step = newest_step(line.values, floor);
-  if (step * newest_step(own.values, floor) <= 0) return;
+  const std::size_t size = line.values.size();
+  std::size_t first = line.releases.empty() ? 0 : line.releases.back();
+  if (size - first < kLeastSeries + 2) first = 0;
+  const double step = newest_step(std::span(line.values).subspan(first), floor);
+  if (step * newest_step(std::span(own.values).subspan(first), floor) <= 0) return;
   if (!is_newest(made.chronicle, made.metrics[of.metric].key, line.last.back())) return;
-  const std::size_t nights = line.values.size() - 2;
   made.newest.push_back({.metric = of.metric,
                          .gpu = of.gpu,
                          .apart = of.apart,
-                         .before = line.last[nights - 1],
+                         .before = line.last[size - 3],
                          .after = line.first.back(),
                          .step = step,
                          .from = std::exp(own.values.back() - step),
                          .to = std::exp(own.values.back()),
                          .p = std::nan(""),
-                         .nights = nights});
+                         .nights = size - 2 - first});
 }
 
 CandidateFamilies candidates_of(History& made) {
+  const Chronicle& all = made.chronicle;
   CandidateFamilies found;
   for (std::uint32_t i = 0; i < made.metrics.size(); ++i) {
-    const MetricLevels levels = levels_of(made.chronicle, *made.metrics[i].values);
-    const Lines lines = lines_of(made.chronicle, levels);
+    const MetricLevels levels = levels_of(all, *made.metrics[i].values);
+    const Lines lines = lines_of(all, levels);
     const double floor = least_step(levels, made.options.floor);
-    const Line typical = typical_line(made.chronicle, levels);
-    if (lines.typical && typical.values.size() >= kLeastSeries) {
-      found.level.push_back({.metric = i,
-                             .p = strongest_change(typical.values, floor),
-                             .worth = worth_of_steady(typical.values)});
-      add_newest(made, found.level.back(), typical, typical, floor);
-    }
-    for (const std::size_t gpu : lines.gpus) {
-      const Line line = line_of(made.chronicle, levels, gpu, lines.apart);
-      std::vector<Candidate>& family = lines.apart ? found.apart : found.level;
+    const auto add = [&](std::size_t row, std::uint32_t gpu, bool apart) {
+      const Line line = line_of(all, levels, row, apart);
+      if (line.values.size() < kLeastSeries) return;
+      std::vector<Candidate>& family = found[apart ? 1 : 0];
       family.push_back({.metric = i,
-                        .gpu = levels.gpus[gpu],
-                        .apart = lines.apart,
-                        .p = strongest_change(line.values, floor),
-                        .worth = worth_of_steady(line.values)});
-      add_newest(made, family.back(), line, line_of(made.chronicle, levels, gpu, false), floor);
-    }
+                        .gpu = gpu,
+                        .apart = apart,
+                        .p = strongest_change(line.values, floor, line.releases),
+                        .worth = worth_of_steady(line.values, line.releases)});
+      add_newest(made, family.back(), line, line_of(all, levels, row, false), floor);
+    };
+    if (lines.typical) add(levels.gpus.size(), kNoRow, false);
+    for (const std::size_t row : lines.gpus) add(row, levels.gpus[row], lines.apart);
   }
   std::ranges::stable_sort(made.newest, std::greater{},
                            [](const auto& of) { return std::abs(of.step); });
@@ -185,11 +197,8 @@ struct Series {
 Series series_of(const History& made, const Candidate& candidate) {
   Series series{.levels = levels_of(made.chronicle, *made.metrics[candidate.metric].values)};
   const auto& gpus = series.levels.gpus;
-  const auto row = std::ranges::find(gpus, candidate.gpu);
-  series.gpu = static_cast<std::size_t>(row - gpus.begin());
-  series.line = candidate.gpu == kNoRow
-                    ? typical_line(made.chronicle, series.levels)
-                    : line_of(made.chronicle, series.levels, series.gpu, candidate.apart);
+  series.gpu = static_cast<std::size_t>(std::ranges::find(gpus, candidate.gpu) - gpus.begin());
+  series.line = line_of(made.chronicle, series.levels, series.gpu, candidate.apart);
   return series;
 }
 
@@ -200,9 +209,9 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
   for (const Candidate& candidate : family) {
     Worth worth = candidate.worth;
     if (candidate.p <= most_p) {
-      const Series series = series_of(made, candidate);
-      const double floor = least_step(series.levels, made.options.floor);
-      worth = change_points(series.line.values, floor, most_p).worth;
+      const auto [levels, gpu, line] = series_of(made, candidate);
+      const double floor = least_step(levels, made.options.floor);
+      worth = change_points(line.values, floor, most_p, 1, line.releases).worth;
     }
     if (!std::isnan(worth.lags)) lags.push_back(worth.lags);
     if (!std::isnan(worth.first)) first.push_back(worth.first);
@@ -213,12 +222,9 @@ double common_worth(const History& made, const std::vector<Candidate>& family, d
 
 /// Whether a GPU did itself what it did beside the others: where most of them are slower, one that
 /// stayed as it was did not become faster. `line`: what it gives, night by night.
-bool is_its_own(const std::vector<double>& line, const std::vector<ChangePoint>& points,
-                std::size_t which, double floor) {
-  const std::size_t at = points[which].at, first = which == 0 ? 0 : points[which - 1].at;
-  const std::size_t end = which + 1 < points.size() ? points[which + 1].at : line.size();
-  const double step = median_of(line, at, end) - median_of(line, first, at);
-  return std::abs(step) > floor && (step < 0) == (points[which].step < 0);
+bool is_its_own(const std::vector<double>& line, const ChangePoint& point, double floor) {
+  const double step = median_of(line, point.at, point.end) - median_of(line, point.first, point.at);
+  return std::abs(step) > floor && (step < 0) == (point.step < 0);
 }
 
 /// The median of the values between two changes, in the unit.
@@ -228,15 +234,14 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
   // What a GPU does apart from the others is said beside what it gives in all.
   const double offset = candidate.apart ? levels.offset[gpu] : 0;
   const double floor = least_step(levels, made.options.floor);
-  const Changes found = change_points(line.values, floor, most_p, most_worth);
-  const std::vector<ChangePoint>& points = found.points;
+  const Changes found = change_points(line.values, floor, most_p, most_worth, line.releases);
   const Line own =
       candidate.apart ? line_of(made.chronicle, levels, gpu, false) : Line{};  // of the same nights
   if (found.drifts) metric.judged = Judged::drifting;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (candidate.apart && !is_its_own(own.values, points, i, floor)) continue;
-    const std::size_t at = points[i].at, first = i == 0 ? 0 : points[i - 1].at;
-    double from = median_of(line.values, first, at) + offset;
+  for (const ChangePoint& point : found.points) {
+    if (candidate.apart && !is_its_own(own.values, point, floor)) continue;
+    const std::size_t at = point.at;
+    double from = median_of(line.values, point.first, at) + offset;
     if (candidate.apart) {
       const auto where = std::ranges::find(levels.launches, line.first[at]);
       from += levels.typical[static_cast<std::size_t>(where - levels.launches.begin())];
@@ -247,30 +252,44 @@ void add_changes(History& made, const Candidate& candidate, double most_p, doubl
                             .apart = candidate.apart,
                             .before = line.last[at - 1],
                             .after = line.first[at],
-                            .step = points[i].step,
+                            .step = point.step,
                             .from = std::exp(from),
-                            .to = std::exp(from + points[i].step),
-                            .p = points[i].p});
+                            .to = std::exp(from + point.step),
+                            .p = point.p});
   }
 }
 
 void judge_metrics(History& made) {
-  const CandidateFamilies families = candidates_of(made);
-  for (const std::vector<Candidate>* const family : {&families.level, &families.apart}) {
+  for (const std::vector<Candidate>& family : candidates_of(made)) {
     std::vector<double> p;
-    for (const Candidate& candidate : *family) {
+    for (const Candidate& candidate : family) {
       MetricPast& metric = made.metrics[candidate.metric];
       if (metric.judged == Judged::too_short) metric.judged = Judged::steady;
       p.push_back(candidate.p);
     }
     const double most_p = discovery_threshold(p, made.options.discovery);
-    const double worth = common_worth(made, *family, most_p);
-    for (const Candidate& candidate : *family) {
+    const double worth = common_worth(made, family, most_p);
+    for (const Candidate& candidate : family) {
       if (candidate.p <= most_p) add_changes(made, candidate, most_p, worth);
     }
   }
   for (MetricPast& metric : made.metrics) {
     if (!metric.changes.empty()) metric.judged = Judged::changed;
+  }
+}
+
+void add_releases(History& made) {
+  std::vector<PastLaunch>& launches = made.chronicle.launches;
+  for (std::uint32_t i = 0; i < launches.size(); ++i) {
+    const std::uint32_t before = launches[i].previous;
+    if (before == kNoRow) continue;
+    std::vector<SetupChange> setup =
+        releases_in(setup_changes(made.chronicle, made.restless, before, i));
+    // Each GPU has a series of its own, and of the typical one a few are no other fleet.
+    const bool splits =
+        std::ranges::any_of(setup, [](const auto& of) { return of.factor != "gpu"; });
+    launches[i].release = launches[before].release + (splits ? 1 : 0);
+    if (!setup.empty()) made.releases.push_back({before, i, std::move(setup)});
   }
 }
 
@@ -306,6 +325,7 @@ History history_of(Chronicle all, const HistoryOptions& options) {
   for (const auto& [key, values] : made.chronicle.metrics) {
     made.metrics.push_back({.key = key, .values = &values});
   }
+  add_releases(made);
   judge_metrics(made);
   add_events(made);
   made.cases = case_pasts(made);

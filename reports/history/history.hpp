@@ -53,6 +53,12 @@ struct ChangeEvent {
   std::vector<SetupChange> setup;    // what else was not the same
 };
 
+/// Two launches that follow each other on one kind of device, and the kReleaseFactors that differ.
+struct Release {
+  std::uint32_t before = 0, after = 0;
+  std::vector<SetupChange> setup;
+};
+
 /// What is known of a case: what the newest launch says that has it. Only a pass as large on the
 /// same GPU ends a failure (waived or not) or the loss of a GPU; after anything else, such as a
 /// launch that was interrupted, the case is `open`.
@@ -85,6 +91,7 @@ struct History {
   std::vector<MetricPast> metrics;
   std::vector<LevelChange> changes;
   std::vector<ChangeEvent> events;  // the newest first
+  std::vector<Release> releases;    // in the order of time
   std::vector<LevelChange> newest;  // newest nights outside all before, the largest step first
   std::vector<CasePast> cases;      // failing, open, waived, lacking, then those that failed once
 

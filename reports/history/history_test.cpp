@@ -210,6 +210,86 @@ TEST(History, NumbersThatAreNoneLeaveTheirGpuOut) {
   EXPECT_EQ(made.chronicle.gpus[levels.gpus[0]].key, "GPU-3");
 }
 
+TEST(History, AStepAtAReleaseHasItsName) {
+  const History made = history_of(step_chronicle(20, 12, 0.95), {});
+  ASSERT_EQ(made.releases.size(), 1U);
+  EXPECT_EQ(made.releases[0].before, 11U);
+  EXPECT_EQ(made.releases[0].after, 12U);
+  ASSERT_EQ(made.events.size(), 1U);
+  ASSERT_EQ(releases_in(made.events[0].setup).size(), 1U);
+  EXPECT_EQ(releases_in(made.events[0].setup)[0].factor, "driver");
+}
+
+TEST(History, AStepBesideNoReleaseHasNone) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    LaunchFacts facts = night(i, {(600 + 0.2 * wobble(i)) * (i < 12 ? 1 : 0.95)});
+    facts.factors.push_back({"suite_tree", i < 6 ? "abc" : "def"});
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.releases.size(), 1U);
+  EXPECT_EQ(made.releases[0].setup.at(0).factor, "suite_tree");
+  ASSERT_EQ(made.events.size(), 1U);
+  EXPECT_TRUE(releases_in(made.events[0].setup).empty());
+}
+
+TEST(History, ASuiteThatDiffersEachNightIsNoRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    LaunchFacts facts = night(i, {600 + wobble(i)});
+    facts.factors.push_back({"kernels_tree", fmt::format("tree-{}", i)});
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(history_of(std::move(all), {}).releases.empty());
+}
+
+TEST(History, TwoReleasesInTwoNightsHideNoStep) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    LaunchFacts facts =
+        night(i, {(600 + 0.2 * wobble(i)) * (i < 12 ? 1 : 0.95)}, i < 10 ? "580.1" : "590.1");
+    facts.factors.push_back({"suite_tree", i < 12 ? "abc" : "def"});
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.events.size(), 1U);
+  EXPECT_EQ(made.events[0].after, 12U);
+  EXPECT_EQ(releases_in(made.events[0].setup).at(0).factor, "suite_tree");
+}
+
+TEST(History, AnotherGpuInTheSamePlaceIsARelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    LaunchFacts facts = night(i, {600, 600});
+    if (i >= 4) facts.gpus[1].uuid = "GPU-9";
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.releases.size(), 1U);
+  EXPECT_EQ(made.releases[0].setup.at(0).before, "GPU-1");
+  EXPECT_EQ(made.releases[0].setup.at(0).after, "GPU-9");
+}
+
+TEST(History, AGpuThatIsNotThereIsNoRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    record_launch(all, i < 4 ? night(i, {600, 600}) : night(i, {600}));
+  }
+  EXPECT_TRUE(history_of(std::move(all), {}).releases.empty());
+}
+
+TEST(History, TheNewestNightIsHeldAgainstNightsOfItsRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 24; ++i) {
+    const double level = i < 12 ? 600 : i < 23 ? 500 : 550;
+    record_launch(all, night(i, {level + 0.2 * wobble(i)}, i < 12 ? "580.1" : "590.1"));
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.newest.size(), 1U);
+  EXPECT_EQ(made.newest[0].nights, 10U);
+}
+
 TEST(History, ACaseSaysSinceWhenItFailsAndWhatChangedSinceItPassed) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 10; ++i) {
@@ -492,6 +572,7 @@ TEST(SetupChanges, WhatDiffersNearlyEveryNightIsNotNamed) {
     facts.factors.push_back({"environment.SLURM_JOB_ID", fmt::format("{}", i)});
     record_launch(all, facts);
   }
+  sort_by_time(all);
   const std::set<std::string> restless = restless_factors(all);
   EXPECT_TRUE(restless.contains("environment.SLURM_JOB_ID"));
   EXPECT_FALSE(restless.contains("driver"));

@@ -18,7 +18,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// Of one launch, from neighbouring launches, so that steps do not count.
 double spread_of(std::span<const double> values) {
-  constexpr double kMadToSd = 1.4826;
   std::vector<double> steps;
   for (std::size_t i = 1; i < values.size(); ++i) {
     steps.push_back(std::abs(values[i] - values[i - 1]));
@@ -127,21 +126,19 @@ double t_of(const Sums& sums, const Interval& in, std::size_t at, double floor) 
   return std::abs(step) / std::sqrt(variance * (1 / left + 1 / right));  // infinite without noise
 }
 
-Split best_split(const Sums& sums, const Interval& in, double floor) {
+/// Of those that begin a level at `first` to `last`.
+Split best_split(const Sums& sums, const Interval& in, double floor, std::size_t first,
+                 std::size_t last) {
   Split made{.in = in};
-  for (std::size_t at = in.first + kLeastLevel; at + kLeastLevel <= in.end; ++at) {
+  for (std::size_t at = first; at <= last; ++at) {
     const double t = t_of(sums, in, at, floor);
     if (t > made.t) {
       made.t = t;
       made.at = at;
     }
   }
-  // Below it no series is long enough for its p to matter.
-  constexpr double kLeastT = 2;
-  if (made.t > kLeastT) {
-    made.p =
-        std::isinf(made.t) ? 0 : student_two_sided(made.t, static_cast<double>(in.length() - 2));
-  }
+  constexpr double kLeastT = 2;  // below it no series is long enough for its p to matter
+  if (made.t > kLeastT) made.p = student_two_sided(made.t, static_cast<double>(in.length() - 2));
   return made;
 }
 
@@ -150,12 +147,28 @@ struct Search {
   double tried = 0;           // how many splits there were
 };
 
-Search search(const Sums& sums, std::size_t length, double floor) {
+Search search(const Sums& sums, std::size_t length, double floor, Releases releases) {
   Search made;
-  for (const Interval& in : seeded_intervals(length)) {
-    made.tried += static_cast<double>(in.length() + 1 - 2 * kLeastLevel);
-    const Split split = best_split(sums, in, floor);
+  const auto search_in = [&](const Interval& in, std::size_t first, std::size_t last) {
+    made.tried += static_cast<double>(last + 1 - first);
+    const Split split = best_split(sums, in, floor, first, last);
     if (split.p < 1) made.splits.push_back(split);
+  };
+  std::vector<std::size_t> ends(releases.begin(), releases.end());
+  ends.push_back(length);
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < ends.size(); begin = ends[i++]) {
+    for (Interval in : seeded_intervals(ends[i] - begin)) {
+      in = {begin + in.first, begin + in.end};
+      search_in(in, in.first + kLeastLevel, in.end - kLeastLevel);
+    }
+    if (ends[i] == length) break;
+    // The level behind a release may end before the next one.
+    const std::size_t before = ends[i] - begin, behind = ends[i + 1] - ends[i];
+    for (std::size_t reach = kLeastLevel; reach < 2 * std::max(before, behind); reach *= 2) {
+      search_in({ends[i] - std::min(reach, before), ends[i] + std::min(reach, behind)}, ends[i],
+                ends[i]);
+    }
   }
   std::ranges::sort(made.splits, [](const Split& a, const Split& b) {
     if (a.p != b.p) return a.p < b.p;
@@ -165,13 +178,16 @@ Search search(const Sums& sums, std::size_t length, double floor) {
   return made;
 }
 
-/// Takes the likeliest split, then those of intervals that hold none that was taken.
-std::vector<std::size_t> chosen(const Search& found, double most_p) {
+/// Takes the likeliest split, then those of intervals that hold none that was taken, and those of
+/// releases, which no other change explains.
+std::vector<std::size_t> chosen(const Search& found, double most_p, Releases releases) {
   std::vector<std::size_t> made;
   for (const Split& split : found.splits) {
     if (split.p * found.tried > most_p) break;
-    const bool crossed = std::ranges::any_of(
-        made, [&](std::size_t at) { return split.in.first < at && at < split.in.end; });
+    const bool fixed = std::ranges::binary_search(releases, split.at);
+    const bool crossed = std::ranges::any_of(made, [&](std::size_t at) {
+      return at == split.at || (!fixed && split.in.first < at && at < split.in.end);
+    });
     if (!crossed) made.push_back(split.at);
   }
   std::ranges::sort(made);
@@ -237,18 +253,22 @@ double worth_alone(std::span<const double> values, const std::vector<std::size_t
   return worth < 1 / by_chance ? worth : 1;
 }
 
-/// Each with the levels on both its sides, as far as the next change; `worth`: share of the values
-/// that counts.
+/// Each with the levels on both its sides, as far as the next of `edges`, which are changes and
+/// releases; `worth`: share of the values that counts.
 std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums, double tried,
-                                const std::vector<std::size_t>& at, double worth) {
+                                const std::vector<std::size_t>& at,
+                                const std::vector<std::size_t>& edges, double worth) {
   std::vector<ChangePoint> made;
   for (std::size_t i = 0; i < at.size(); ++i) {
-    const Interval in{i == 0 ? 0 : at[i - 1], i + 1 == at.size() ? values.size() : at[i + 1]};
+    const auto edge = std::ranges::lower_bound(edges, at[i]);
+    const Interval in{edge == edges.begin() ? 0 : *(edge - 1),
+                      edge + 1 == edges.end() ? values.size() : *(edge + 1)};
     const double t = t_of(sums, in, at[i], 0) * std::sqrt(worth);
     const double degrees = std::max(1.0, worth * static_cast<double>(in.length()) - 2);
-    const double p = std::isinf(t) ? 0 : student_two_sided(t, degrees);
     made.push_back({.at = at[i],
-                    .p = std::min(1.0, p * tried),
+                    .first = in.first,
+                    .end = in.end,
+                    .p = std::min(1.0, tried * student_two_sided(t, degrees)),
                     .step = median_of(values, at[i], in.end) - median_of(values, in.first, at[i])});
   }
   return made;
@@ -256,10 +276,10 @@ std::vector<ChangePoint> judged(std::span<const double> values, const Sums& sums
 
 }  // namespace
 
-double strongest_change(std::span<const double> values, double floor) {
+double strongest_change(std::span<const double> values, double floor, Releases releases) {
   if (values.size() < kLeastSeries) return 1;
   floor = above_ticks(values, floor);
-  const Search found = search(Sums(without_odd(values)), values.size(), floor);
+  const Search found = search(Sums(without_odd(values)), values.size(), floor, releases);
   return found.splits.empty() ? 1 : std::min(1.0, found.splits.front().p * found.tried);
 }
 
@@ -275,22 +295,25 @@ double newest_step(std::span<const double> values, double floor) {
   return newest - median_of({others.begin(), others.end()});
 }
 
-Worth worth_of_steady(std::span<const double> values) {
-  return values.size() < kLeastSeries ? Worth{} : worth_of(without_odd(values), {});
+Worth worth_of_steady(std::span<const double> values, Releases releases) {
+  if (values.size() < kLeastSeries) return {};
+  return worth_of(without_odd(values), {releases.begin(), releases.end()});
 }
 
 Changes change_points(std::span<const double> values, double floor, double most_p,
-                      double most_worth) {
+                      double most_worth, Releases releases) {
   if (values.size() < kLeastSeries) return {};
   floor = above_ticks(values, floor);
   const std::vector<double> even = without_odd(values);
   const Sums sums(even);
-  const Search found = search(sums, values.size(), floor);
-  std::vector<std::size_t> at = chosen(found, most_p);
+  const Search found = search(sums, values.size(), floor, releases);
+  std::vector<std::size_t> at = chosen(found, most_p, releases);
   double worth = most_worth;
   bool drifts = false;
   for (;;) {
-    std::vector<ChangePoint> made = judged(values, sums, found.tried, at, worth);
+    std::vector<std::size_t> edges;
+    std::ranges::set_union(at, releases, std::back_inserter(edges));
+    std::vector<ChangePoint> made = judged(values, sums, found.tried, at, edges, worth);
     // The weakest that does not hold between its neighbours goes first: without it they grow.
     std::size_t worst = made.size();
     for (std::size_t i = 0; i < made.size(); ++i) {
@@ -310,21 +333,18 @@ Changes change_points(std::span<const double> values, double floor, double most_
       drifts = true;
       continue;
     }
-    const double left = made.empty() ? worth : worth_alone(even, at);
+    const double left = made.empty() ? worth : worth_alone(even, edges);
     if (left >= worth)
-      return {.points = std::move(made), .drifts = drifts, .worth = worth_of(even, at)};
+      return {.points = std::move(made), .drifts = drifts, .worth = worth_of(even, edges)};
     worth = left;
   }
 }
 
-double discovery_threshold(std::vector<double> p, double rate) {
-  std::ranges::sort(p);
-  std::size_t taken = p.size();
-  const auto line = [&](std::size_t number) {
-    return rate * static_cast<double>(number) / static_cast<double>(p.size());
-  };
-  while (taken > 0 && p[taken - 1] > line(taken)) --taken;
-  return p.empty() ? 0 : line(std::max<std::size_t>(taken, 1));
+double discovery_threshold(const std::vector<double>& p, double rate) {
+  const std::vector<double> q = false_discovery_rates(p);
+  const auto taken = std::ranges::count_if(q, [&](double one) { return one <= rate; });
+  const double least = rate * static_cast<double>(std::max<std::ptrdiff_t>(taken, 1));
+  return p.empty() ? 0 : least / static_cast<double>(p.size());
 }
 
 // Median polish of a table with holes.
@@ -349,27 +369,18 @@ void fill(MetricLevels& made, const Chronicle& all, std::span<const PastValues> 
   }
 }
 
-void polish_launches(MetricLevels& made) {
-  std::vector<double> column;
-  for (std::size_t launch = 0; launch < made.launches.size(); ++launch) {
-    column.clear();
-    for (std::size_t gpu = 0; gpu < made.gpus.size(); ++gpu) {
-      const double value = made.own[gpu][launch];
-      if (!std::isnan(value)) column.push_back(value - made.offset[gpu]);
+/// Of each launch, or else of each GPU, the median without what is known of its GPUs or launches.
+void polish(MetricLevels& made, bool launches) {
+  std::vector<double>& medians = launches ? made.typical : made.offset;
+  const std::vector<double>& known = launches ? made.offset : made.typical;
+  std::vector<double> left;
+  for (std::size_t i = 0; i < medians.size(); ++i) {
+    left.clear();
+    for (std::size_t k = 0; k < known.size(); ++k) {
+      const double value = launches ? made.own[k][i] : made.own[i][k];
+      if (!std::isnan(value)) left.push_back(value - known[k]);
     }
-    made.typical[launch] = median_of(column);
-  }
-}
-
-void polish_gpus(MetricLevels& made) {
-  std::vector<double> row;
-  for (std::size_t gpu = 0; gpu < made.gpus.size(); ++gpu) {
-    row.clear();
-    for (std::size_t launch = 0; launch < made.launches.size(); ++launch) {
-      const double value = made.own[gpu][launch];
-      if (!std::isnan(value)) row.push_back(value - made.typical[launch]);
-    }
-    made.offset[gpu] = median_of(row);
+    medians[i] = median_of(left);
   }
 }
 
@@ -382,10 +393,10 @@ MetricLevels levels_of(const Chronicle& all, std::span<const PastValues> values)
   made.offset.assign(made.gpus.size(), 0);
   constexpr int kRounds = 4;  // Tukey's own advice is two; holes want some more
   for (int round = 0; round < kRounds; ++round) {
-    polish_launches(made);
-    polish_gpus(made);
+    polish(made, true);
+    polish(made, false);
   }
-  polish_launches(made);
+  polish(made, true);
   // The typical GPU has the offset that the median of them has.
   std::vector<double> offsets = made.offset;
   const double middle = median_of(offsets);

@@ -19,19 +19,24 @@ inline constexpr std::size_t kLeastLevel = 3;
 inline constexpr std::size_t kLeastSeries = 2 * kLeastLevel;
 
 struct ChangePoint {
-  std::size_t at = 0;  // first index of the new level
-  double p = 1;        // of the whole series: times the number of splits that were tried
-  double step = 0;     // new level less the old one, medians
+  std::size_t at = 0;              // first index of the new level
+  std::size_t first = 0, end = 0;  // the old level is [first, at), the new one [at, end)
+  double p = 1;     // of the whole series: times the number of splits that were tried
+  double step = 0;  // new level less the old one, medians
 };
 
-/// The p of the strongest change of level of at least `floor`, 1 where there is none. Tried are all
-/// splits, three launches from the ends, of the seeded intervals of Kovacs, Buehlmann, Li and Munk,
+/// First indices, ascending, from which another release was measured: its level is another one.
+using Releases = std::span<const std::size_t>;
+
+/// The p of the strongest change of level of at least `floor`, 1 where there is none. Tried are the
+/// splits between two releases, and all others, three launches from the ends, of the seeded
+/// intervals of each release: Kovacs, Buehlmann, Li and Munk,
 /// "Seeded binary segmentation", Biometrika 110 (2023); each is a two-sample t test, and
 /// Bonferroni's bound for the largest of them is Worsley's, JASA 74 (1979) 365. Values that lie
 /// more than three standard deviations from the median of their neighbours are drawn in first
 /// (Hampel's filter; Pearson, IEEE Trans. Control Systems Technology 10 (2002) 55). Values are
 /// finite.
-double strongest_change(std::span<const double> values, double floor);
+double strongest_change(std::span<const double> values, double floor, Releases releases = {});
 
 /// By how much the newest value lies outside the others, from their median; 0 within, and with
 /// fewer than kLeastSeries of them. Outside is beyond all of them by `floor` and by half of their
@@ -58,8 +63,8 @@ struct Changes {
   Worth worth = {};
 };
 
-/// Of a series without any change.
-Worth worth_of_steady(std::span<const double> values);
+/// Of a series without any change but at releases.
+Worth worth_of_steady(std::span<const double> values, Releases releases = {});
 
 /// All changes whose p is at most `most_p`; none for fewer than kLeastSeries values. Levels between
 /// them are at least kLeastLevel long and `floor` apart, and most of each step lies between the
@@ -67,12 +72,12 @@ Worth worth_of_steady(std::span<const double> values);
 /// worth as many values fewer. `most_worth`: of series like this one, which say that better than
 /// few values do.
 Changes change_points(std::span<const double> values, double floor, double most_p,
-                      double most_worth = 1);
+                      double most_worth = 1, Releases releases = {});
 
 /// The largest p that is told when a series each has one of `p`, so that at most this share of what
 /// is told is false (Benjamini and Hochberg, J. R. Statist. Soc. B 57 (1995) 289). A series that is
 /// told may have further changes up to it.
-double discovery_threshold(std::vector<double> p, double rate);
+double discovery_threshold(const std::vector<double>& p, double rate);
 
 // One metric over its launches: the typical GPU, and each GPU against it.
 

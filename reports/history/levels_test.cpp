@@ -88,6 +88,41 @@ TEST(ChangePoints, ASeriesOfFiveHasNone) {
   EXPECT_EQ(strongest_change(std::vector<double>{}, kFloor), 1);
 }
 
+TEST(ChangePoints, AStepAtAReleaseBeginsThereThoughItsFirstNightIsOdd) {
+  std::vector<double> values = stairs(40, {{20, -0.02}});
+  values[20] += 0.02;
+  const std::vector<std::size_t> release = {20};
+  EXPECT_EQ(change_points(values, kFloor, 0.001).points.at(0).at, 21U);
+  EXPECT_EQ(change_points(values, kFloor, 0.001, 1, release).points.at(0).at, 20U);
+}
+
+TEST(ChangePoints, AReleaseWithoutAStepIsNone) {
+  const std::vector<std::size_t> release = {20};
+  EXPECT_TRUE(change_points(stairs(40, {}), kFloor, 0.05, 1, release).points.empty());
+}
+
+TEST(ChangePoints, AStepBetweenReleasesIsFoundWhereItIs) {
+  const std::vector<std::size_t> releases = {10, 30};
+  const auto found = change_points(stairs(40, {{18, -0.02}}), kFloor, 0.001, 1, releases).points;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].at, 18U);
+}
+
+TEST(ChangePoints, AStepAtAReleaseThatIsOverSoonIsFoundWithBothEnds) {
+  const std::vector<std::size_t> release = {30};
+  const auto found = change_points(stairs(80, {{30, 0.03}, {36, 0}}), kFloor, 0.001, 1, release);
+  ASSERT_EQ(found.points.size(), 2U);
+  EXPECT_EQ(found.points[0].at, 30U);
+  EXPECT_EQ(found.points[1].at, 36U);
+}
+
+TEST(Worth, IsThatOfEachReleaseForItself) {
+  const std::vector<double> values = stairs(60, {{30, 0.009}});
+  const std::vector<std::size_t> release = {30};
+  EXPECT_LT(worth_of_steady(values).lags, 0.5);
+  EXPECT_GT(worth_of_steady(values, release).lags, 0.5);
+}
+
 TEST(DiscoveryThreshold, IsTheLineOfBenjaminiAndHochberg) {
   EXPECT_DOUBLE_EQ(discovery_threshold({0.9, 0.001, 0.02, 0.8}, 0.05), 0.025);
   EXPECT_DOUBLE_EQ(discovery_threshold({0.9, 0.8, 0.7, 0.6}, 0.05), 0.0125);

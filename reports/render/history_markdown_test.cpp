@@ -48,7 +48,7 @@ TEST(HistoryMarkdown, SaysWhatFailsWhatChangedAndHowEveryMetricWent) {
         "1 file not read",
         "**FAILING** `zfill.corner` `since 2026-09-16T00:00:00Z (5 launches in a row), fail on GPU "
         "0",
-        "**2026-09-13T00:00:00Z** changed with it: `driver 580.1 -> 590.1`<br>\n"
+        "**2026-09-13T00:00:00Z** step at `driver 580.1 -> 590.1`<br>\n"
         "between `night-11.h5` and `night-12.h5`\n\n"
         "- **worse**  -5.0 %  `gemm.local.speed rate (nightly)`",
         "| `gemm.local.speed` | `rate` | `nightly` | 20 |", "| `TFLOP/s` | `changed` |"}) {

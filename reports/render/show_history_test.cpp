@@ -20,7 +20,7 @@ TEST(ShowHistory, SaysWhatChangedWhenByHowMuchAndWhatElseDid) {
   for (const char* part :
        {"HISTORY: 20 launches, 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z; 4 GPUs",
         "speed: 1 of 1 metric changed, 0 steady",
-        "2026-09-13T00:00:00Z  changed with it: driver 580.1 -> 590.1",
+        "2026-09-13T00:00:00Z  step at driver 580.1 -> 590.1",
         "between night-11.h5 and night-12.h5", "worse  -5.0 %  gemm.local.speed rate (nightly)",
         "TFLOP/s, the typical GPU"}) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
@@ -140,7 +140,28 @@ TEST(HistoryJson, HoldsLaunchesSeriesChangesAndCases) {
   EXPECT_EQ(metric.at("changes").at(0).at("worse"), true);
   EXPECT_NEAR(metric.at("changes").at(0).at("percent").get<double>(), -5, 0.3);
   EXPECT_EQ(json.at("events").at(0).at("setup")[0].at("factor"), "driver");
+  EXPECT_EQ(json.at("events").at(0).at("release")[0].at("factor"), "driver");
+  EXPECT_EQ(json.at("releases").at(0).at("first_launch_after"), 12);
   EXPECT_EQ(json.at("cases")[0].at("state"), "passing");
+}
+
+TEST(ShowHistory, AReleaseWithoutAStepIsMarkedOnceItHasThreeNights) {
+  EXPECT_TRUE(has(show_history(history_of(step_chronicle(20, 12, 1), {}), {.columns = 200}),
+                  "2026-09-13T00:00:00Z  no step found at driver 580.1 -> 590.1"));
+  EXPECT_TRUE(has(show_history(history_of(step_chronicle(20, 18, 1), {}), {.columns = 200}),
+                  "2026-09-19T00:00:00Z  too few nights for a step at driver 580.1 -> 590.1"));
+}
+
+TEST(ShowHistory, WhatChangedBesideAReleaseStandsBehindIt) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = (600 + 0.2 * wobble(i)) * (i < 12 ? 1 : 0.95);
+    LaunchFacts facts = night(i, {level, level, level}, i < 12 ? "580.1" : "590.1");
+    facts.factors.push_back({"nvcc", i < 12 ? "13.0" : "13.1"});
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(has(show_history(history_of(std::move(all), {}), {.columns = 200}),
+                  "step at driver 580.1 -> 590.1; changed with it: nvcc 13.0 -> 13.1"));
 }
 
 TEST(HistoryJson, TextThatIsNoTextIsStillJson) {

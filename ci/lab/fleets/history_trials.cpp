@@ -31,6 +31,7 @@ struct Course {
   double first_node = 0;        // the eight first GPUs, in all cases
   std::uint32_t from = 0;       // first launch of the other driver
   std::uint32_t back = kNoRow;  // first launch of the old one again
+  bool unexplained = false;     // the driver stays: no release is at the change
   double boot = 0;              // standard deviation of what each boot does to each case
   std::uint32_t launches_a_boot = 10;
   double remembered = 0;      // share of a night's noise that the next one keeps
@@ -76,6 +77,7 @@ std::vector<Report> launches_of(const Typed& typed, std::uint64_t seed, const Co
       Report report =
           synthetic_launch(fleet, night * course.a_night + i, fresh,
                            {.first_case = course.first_case, .first_node = course.first_node});
+      if (course.unexplained) report.strings[report.gpus[0].driver] = "580.105.08";
       report.launch.series_id = fmt::format("night-{}-{}", seed, night);
       report.launch.launch = i + 1;
       report.launch.launches = course.a_night;
@@ -212,6 +214,9 @@ std::vector<Question> true_questions(const Typed& typed, std::uint32_t half) {
                        [](const auto& metric) { return metric.judged == Judged::drifting; });
   };
   const Course lone{.first_case = kTwoPercent, .from = half};
+  const auto unexplained = [&](std::uint32_t from) {
+    return Course{.first_case = kTwoPercent, .from = from, .unexplained = true};
+  };
   const auto among = [&](double first_case, const FleetNoise& noise) {
     return Course{.first_case = first_case, .from = half, .noise = noise};
   };
@@ -223,6 +228,9 @@ std::vector<Question> true_questions(const Typed& typed, std::uint32_t half) {
        at(three, 5)},
       {"one case 2 % slower from the middle on", within, lone, at(half)},
       {"one case 2 % slower from the middle on", "any other change told", lone, any_other()},
+      {"one case 2 % slower from the middle on, the same driver", within, unexplained(half),
+       at(half)},
+      {"one case 2 % slower in the last 3, the same driver", within, unexplained(three), at(three)},
       {"one case 2 % slower in the last 3",
        within,
        {.first_case = kTwoPercent, .from = three},

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "reports/base/words.hpp"
 #include "reports/history/levels.hpp"
@@ -102,12 +102,47 @@ Finding newest_of(const History& history, const LevelChange& change) {
           .most_more = {.terminal = 1, .page = 1, .review = 1}};
 }
 
-/// `factors`: of what changed with it.
+/// A step at a release has its name; `factors`: of what else changed with it.
+Text cause_text(const ChangeEvent& event, std::size_t factors) {
+  const auto release = releases_in(event.setup), rest = releases_in(event.setup, false);
+  const char* const where = event.gpu == kNoRow ? "" : " on that GPU";
+  Text made;
+  if (!release.empty()) made = {"step", where, " at ", setup_text(release, factors)};
+  if (!release.empty() && rest.empty()) return made;
+  if (!release.empty()) made.emplace_back("; ");
+  made.insert(made.end(), {"changed with it", where, ": ", setup_text(rest, factors)});
+  return made;
+}
+
+/// A release without a step.
+Finding release_of(const History& history, const Release& release) {
+  const std::vector<PastLaunch>& launches = history.chronicle.launches;
+  std::set<std::string> nights;
+  for (std::size_t i = release.after; i < launches.size(); ++i) {
+    nights.insert(launches[i].series_id.empty() ? launches[i].run_id : launches[i].series_id);
+  }
+  return {
+      .heading = when(history, release.after),
+      .text = {nights.size() < kLeastLevel ? "too few nights for a step at " : "no step found at ",
+               setup_text(release.setup, 4)}};
+}
+
+/// The newest first.
+std::vector<Release> stepless_releases(const History& history) {
+  std::vector<Release> made;
+  for (auto release = history.releases.rbegin(); release != history.releases.rend(); ++release) {
+    const auto steps = [&](const ChangeEvent& event) {
+      return event.before < release->after && release->after <= event.after;
+    };
+    if (std::ranges::none_of(history.events, steps)) made.push_back(*release);
+  }
+  return made;
+}
+
 Finding event_of(const History& history, const ChangeEvent& event, std::size_t factors) {
   const Chronicle& all = history.chronicle;
   Finding made{.heading = when(history, event.after),
-               .text = {event.gpu == kNoRow ? "changed with it: " : "changed with it on that GPU: ",
-                        setup_text(event.setup, factors)},
+               .text = cause_text(event, factors),
                .why = {{"between ", all.launches[event.before].path, " and ",
                         all.launches[event.after].path}},
                .most_more = {.terminal = 8, .page = 30, .review = 8},
@@ -124,10 +159,10 @@ Section events_of(const History& history) {
                 [&history](std::size_t i) { return newest_of(history, history.newest[i]); }});
   if (history.events.empty()) {
     made.add(Line{.as = Line::As::paragraph, .text = {"No change of a metric was told."}}, kOnPage);
-    return made;
+  } else {
+    made.add(Line{.as = Line::As::muted,
+                  .text = {"changes of speed, the newest first; advice, and no verdict:"}});
   }
-  made.add(Line{.as = Line::As::muted,
-                .text = {"changes of speed, the newest first; advice, and no verdict:"}});
   const auto add = [&](std::size_t factors, Readers readers) {
     const auto event = [&history, factors](std::size_t i) {
       return event_of(history, history.events[i], factors);
@@ -136,10 +171,13 @@ Section events_of(const History& history) {
   };
   add(12, kOnPage);
   add(8, kNotOnPage);
+  const auto releases = stepless_releases(history);
+  made.add(List{releases.size(), kMost, "release",
+                [&history, releases](std::size_t i) { return release_of(history, releases[i]); }});
   return made;
 }
 
-std::vector<Cell> launch_row(const History& history, std::uint32_t launch, std::uint32_t before) {
+std::vector<Cell> launch_row(const History& history, std::uint32_t launch) {
   const Chronicle& all = history.chronicle;
   const PastLaunch& past = all.launches[launch];
   std::size_t bad = 0, lacking = 0;
@@ -152,8 +190,8 @@ std::vector<Cell> launch_row(const History& history, std::uint32_t launch, std::
     return text_cell(setup_value(all, launch, factor));
   };
   const std::vector<SetupChange> changed =
-      before == kNoRow ? std::vector<SetupChange>{}
-                       : setup_changes(all, history.restless, before, launch);
+      past.previous == kNoRow ? std::vector<SetupChange>{}
+                              : setup_changes(all, history.restless, past.previous, launch);
   return {{.text = utc_text(past.at_unix_s), .order = past.at_unix_s},
           {.text = std::filesystem::path(past.path).filename().string(),
            .as = Cell::As::code,
@@ -174,18 +212,13 @@ std::vector<Cell> launch_row(const History& history, std::uint32_t launch, std::
 
 Section launches_of(const History& history, const ShowOptions& options) {
   const std::vector<PastLaunch>& all = history.chronicle.launches;
-  std::vector<std::uint32_t> before(all.size(), kNoRow);
-  std::array<std::uint32_t, 2> last = {kNoRow, kNoRow};  // on GPUs, on the virtual device
-  for (std::uint32_t i = 0; i < all.size(); ++i) {
-    before[i] = std::exchange(last[all[i].is_virtual ? 1 : 0], i);
-  }
   TextTable table{.id = "every-launch",
                   .label = "launches",
                   .columns = headings({">began", "report", "level", "device", ">GPUs", ">pass",
                                        ">wrong", ">lacking", "complete", "driver",
                                        "changed since the one before", "git", "kernels", "suite"})};
   for (std::size_t i = all.size(); i-- > 0 && table.rows.size() < options.most(3000);) {
-    table.rows.push_back(launch_row(history, static_cast<std::uint32_t>(i), before[i]));
+    table.rows.push_back(launch_row(history, static_cast<std::uint32_t>(i)));
   }
   Section made{.id = "launches", .heading = "Launches", .link = "launches", .readers = kOnPage};
   const std::size_t shown = table.rows.size();

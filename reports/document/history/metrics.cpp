@@ -56,23 +56,25 @@ void add_dots(LineChart& chart, const History& history, const MetricLevels& leve
   }
 }
 
-void add_rules(LineChart& chart, const History& history, const MetricLevels& levels) {
-  for (std::size_t i = 1; i < levels.launches.size(); ++i) {
-    std::string label;
-    for (const std::string factor : {"driver", "product", "suite_tree"}) {
-      const std::string old = setup_value(history.chronicle, levels.launches[i - 1], factor);
-      const std::string now = setup_value(history.chronicle, levels.launches[i], factor);
-      if (old == now) continue;
-      label +=
-          fmt::format("{}{} {}", label.empty() ? "" : ", ", factor, now.empty() ? "unknown" : now);
-    }
-    if (!label.empty()) chart.rules.push_back({.point = i, .label = label});
+void add_rules(LineChart& chart, const History& history, const MetricPast& metric,
+               const MetricLevels& levels) {
+  for (const Release& release : history.releases) {
+    const auto at = std::ranges::lower_bound(levels.launches, release.after);
+    const bool other_device =
+        history.chronicle.launches[release.after].is_virtual != metric.key.is_virtual;
+    if (other_device || at == levels.launches.begin() || at == levels.launches.end()) continue;
+    const auto point = static_cast<std::size_t>(at - levels.launches.begin());
+    if (chart.rules.empty() || chart.rules.back().point != point)
+      chart.rules.push_back({point, ""});
+    std::string& label = chart.rules.back().label;
+    label += (label.empty() ? "" : "; ") + setup_text(release.setup, 4);
   }
 }
 
 void add_marks(LineChart& chart, const History& history, const MetricPast& metric,
                const MetricLevels& levels) {
   std::vector<std::size_t> starts = {0};
+  for (const ChartRule& rule : chart.rules) starts.push_back(rule.point);
   for (const std::size_t index : metric.changes) {
     const LevelChange& change = history.changes[index];
     const std::size_t point = point_of(levels, change.after);
@@ -87,6 +89,8 @@ void add_marks(LineChart& chart, const History& history, const MetricPast& metri
   }
   if (starts.size() == 1) return;
   starts.push_back(levels.launches.size());
+  std::ranges::sort(starts);
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     chart.levels.push_back(
         {.first = starts[i],
@@ -105,7 +109,7 @@ LineChart chart_of(const History& history, const MetricPast& metric) {
     made.points.push_back(point_at(history, metric, levels, i));
   }
   if (!made.band) add_dots(made, history, levels);
-  add_rules(made, history, levels);
+  add_rules(made, history, metric, levels);
   add_marks(made, history, metric, levels);
   return made;
 }

@@ -176,7 +176,11 @@ OrderedJson json_of(const History& history, const ShowOptions& options) {
   const auto event_json = [&](const ChangeEvent& event) {
     return object("last_launch_before", event.before, "first_launch_after", event.after, "gpu",
                   gpu_json(history, event.gpu), "metrics", event.changes.size(), "setup",
-                  setup_json(event.setup));
+                  setup_json(event.setup), "release", setup_json(releases_in(event.setup)));
+  };
+  const auto release_json = [&](const Release& release) {
+    return object("last_launch_before", release.before, "first_launch_after", release.after,
+                  "setup", setup_json(release.setup));
   };
   const auto newest = [&](const LevelChange& change) {
     OrderedJson made = change_json(history, change);
@@ -187,7 +191,8 @@ OrderedJson json_of(const History& history, const ShowOptions& options) {
   return object("launches", launches, "refused", options.refused, "floor_percent",
                 100 * history.options.floor, "metrics",
                 array(history.metrics, metric_json, history), "events",
-                array(history.events, event_json), "newest_nights_outside",
+                array(history.events, event_json), "releases",
+                array(history.releases, release_json), "newest_nights_outside",
                 array(history.newest, newest), "cases", array(history.cases, case_json, history));
 }
 

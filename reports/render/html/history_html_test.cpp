@@ -43,7 +43,7 @@ TEST(HistoryHtml, HoldsChangesCasesChartsAndLaunches) {
   for (const char* part :
        {"<p>20 launches, 2026-09-01T00:00:00Z to 2026-09-20T00:00:00Z; 3 GPUs</p>",
         "1 file not read: the last section says why", "<li>x.h5: is empty</li>",
-        "changed with it: driver 580.1 -&gt; 590.1</span>",
+        "step at driver 580.1 -&gt; 590.1</span>",
         "<li><span class=\"bad\">worse</span>  -5.0 %  gemm.local.speed rate (nightly)  ",
         "<span class=\"badge bad\">FAILING</span> <span><code>zfill.corner</code></span> "
         "<span class=\"muted\">since 2026-09-16T00:00:00Z (5 launches in a row), fail on GPU 0",
@@ -71,7 +71,8 @@ TEST(HistoryHtml, AnotherGpuOrSuiteIsMarkedInAChartAsAnotherDriverIs) {
     facts.factors.push_back({"suite_tree", i == 0 ? "abc" : "def"});
     record_launch(all, facts);
   }
-  EXPECT_TRUE(has(html(history_of(std::move(all), {}), {}), "<title>suite_tree def</title>"));
+  EXPECT_TRUE(
+      has(html(history_of(std::move(all), {}), {}), "<title>suite_tree abc -&gt; def</title>"));
 }
 
 TEST(HistoryHtml, ChartsAreCappedUnlessAllIsAskedFor) {
