@@ -79,7 +79,8 @@ OutcomeRecord outcome_of(const Typed& typed, std::uint32_t i, const std::string&
                         .replay = "tidemark run --cases " + name + " --seed 0x1cedab79d144e65e",
                         .notes = {},
                         .miscompares = {},
-                        .metrics = {}};
+                        .metrics = {},
+                        .answers = {}};
   if (i % 8 == 0) outcome.notes = {std::string(200, 'n')};
   if (i >= typed.metrics) return outcome;
   MetricRecord metric{.name = "rate", .unit = "TFLOP/s", .samples = {}};
