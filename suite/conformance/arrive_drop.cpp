@@ -61,7 +61,7 @@ std::vector<Op> counts_rows(std::uint32_t ctas) {
 const Register kCounts{{
     .name = "arrive.counts",
     .claim = "a phase waits for as many arrivals as its barrier was initialized with, from 1 to "
-             "2^20-1, and so does the next",
+             "2^20-1, and up to 8,193 so does the next",
     .cites = "PTX ISA 9.0, 9.7.13.15.2 expected arrival count from 1 to 2^20-1; 9.7.13.15.6 phase "
              "completion; 9.7.13.15.13 mbarrier.arrive",
     .rows = [](const RunContext&) { return counts_rows(1); },

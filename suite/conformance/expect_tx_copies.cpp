@@ -155,9 +155,10 @@ void append_misses(std::vector<Op>& rows, const Mismatch& copy) {
       row.phase = phase;
       row.off = off;
       row.order = static_cast<IssueOrder>((turn + phase) % 3);
-      row.count = kCounts[turn % kCounts.size()];
-      row.issuer = turn % copy.ctas;
-      row.remote = turn % 2 == 1;
+      // With the phase: ten misses a phase would else meet the same count each time.
+      row.count = kCounts[(turn + phase) % kCounts.size()];
+      row.issuer = (turn + phase) % copy.ctas;
+      row.remote = (turn + phase) % 2 == 1;
       if (copy.sends) row.to = only((turn / copy.ctas) % copy.ctas);
       if (copy.ctas > 2 && turn % 3 != 0) row.wrong = only(turn % copy.ctas);
       if ((row.wrong & row.to) == 0) row.wrong = 0xffff;
@@ -174,9 +175,9 @@ std::vector<Op> bulk_rows(const RunContext&) {
 
 const Register kBulk{{
     .name = "expect_tx.bulk",
-    .claim = "expect_tx that is d bytes off what a bulk copy brings leaves tx-count at d, in any "
-             "phase and with any number of arrivals; the phase does not complete where d is above "
-             "zero, and the barrier can be brought back",
+    .claim = "expect_tx that is d bytes off what a bulk copy brings leaves tx-count at d, in the "
+             "first three phases and with 1 to 256 arrivals; the phase does not complete where d "
+             "is above zero, and the barrier can be brought back",
     .cites = "PTX ISA 9.0, 9.7.13.15.2 tx-count range; 9.7.13.15.6 phase completion; 9.7.9.25.4.1 "
              "cp.async.bulk",
     .rows = bulk_rows,
@@ -216,7 +217,7 @@ std::vector<Op> phases_rows(const RunContext&) {
 const Register kLaterPhases{{
     .name = "expect_tx.phases",
     .claim = "expect_tx that is d bytes off what a tile or im2col load brings leaves tx-count at d "
-             "in the second and third phase as in the first, with any number of arrivals",
+             "in the second and third phase as in the first, with 1 to 256 arrivals",
     .cites = "PTX ISA 9.0, 9.7.13.15.2 tx-count range; 9.7.13.15.6 phase completion; 9.7.9.25.5.2 "
              "cp.async.bulk.tensor",
     .rows = phases_rows,
