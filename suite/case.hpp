@@ -42,6 +42,7 @@ struct RunContext {
   std::uint64_t seed = 0;  // of this case: the same on all ranks
   DeviceKind device = DeviceKind::virtual_device;
   std::uint32_t rank = 0, ranks = 1;
+  bool first = true;  // of the GPUs of the launch: keeps what an encoder answers to all of them
   Transport* transport = nullptr;  // all_gpus cases only
   /// The routes that `transport` can take, equal on all ranks, the usual one first.
   std::vector<PanelRoute> routes = {};

@@ -89,7 +89,7 @@ void hold_against_measurement(const Case& which, const Op& op, const RunResult& 
 // What the runs of a case's rows are gathered in.
 struct Gathered {
   Outcome& outcome;
-  std::uint32_t rank = 0;
+  bool first = true;
   DescriptorDigest digest;
   EarlyCompletions early;
   Observations observations;
@@ -116,8 +116,8 @@ RowVerdict run_row(const Case& which, const Op& declared, Device& device, std::u
     const RunResult result = device.run(op);
     if (run == 0) {
       gathered.digest.add(result);
-      // Each rank asks an encoder on its own host; one record of thousands of calls is enough.
-      if (!std::holds_alternative<Encode>(op) || gathered.rank == 0)
+      // Each GPU's process asks an encoder; one record of tens of thousands of calls is enough.
+      if (!std::holds_alternative<Encode>(op) || gathered.first)
         for (DriverAnswer& answer : answers_of(op, result))
           gathered.outcome.answers.push_back(std::move(answer));
     }
@@ -461,7 +461,7 @@ Outcome run_case(const Case& which, Device& device, const RunContext& context,
                  const RunCaseOptions& options) {
   Outcome outcome;
   Gathered gathered{
-      .outcome = outcome, .rank = context.rank, .digest = {}, .early = {}, .observations = {}};
+      .outcome = outcome, .first = context.first, .digest = {}, .early = {}, .observations = {}};
   try {
     run_rows(which, device, context, options, gathered);
   } catch (const Error& error) {

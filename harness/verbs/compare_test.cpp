@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -209,6 +210,7 @@ TEST(DriverAnswers, CompareNamesTheCallThatIsRefused) {
 TEST(DriverAnswers, CompareNamesTheKernelWithMoreRegisters) {
   const nlohmann::json answers = answers_of("behaviour.compiled", "compiled_more_registers");
   ASSERT_EQ(answers.size(), 1U);
+  EXPECT_EQ(answers[0].at("gpus").size(), 1U);
   EXPECT_EQ(answers[0].at("subject"), "kernel 5");
   EXPECT_EQ(answers[0].at("question"), "registers");
 }
@@ -217,6 +219,22 @@ TEST(DriverAnswers, CompareNamesTheDeviceAttribute) {
   const nlohmann::json answers = answers_of("behaviour.limits", "driver_other_attribute");
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(answers[0].at("question"), "108");
+}
+
+TEST(DriverAnswers, OfAnEncoderAreRecordedOnceForTwoGpus) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("a.h5");
+  run_binary({"run", "--device", "virtual", "--gpus", "2", "--cases", "encode.im2col",
+              "behaviour.limits", "--out", path});
+  const Report report = read_report(path);
+  std::set<std::uint32_t> encoders, limits;  // GPUs
+  for (const AnswerRow& row : report.answers) {
+    const ResultRow& result = report.results[row.result_id];
+    const bool encodes = report.cases[result.case_id].name.view().starts_with("encode");
+    (encodes ? encoders : limits).insert(result.gpu_id);
+  }
+  EXPECT_EQ(encoders, std::set<std::uint32_t>{0});
+  EXPECT_EQ(limits, (std::set<std::uint32_t>{0, 1}));
 }
 
 }  // namespace

@@ -190,6 +190,7 @@ class Worker {
     RunContext context{.level = setup_.options.level,
                        .seed = case_seed(setup_.seed, which.name),
                        .device = setup_.device,
+                       .first = setup_.slot == 0,
                        .product = setup_.options.product};
     if (which.scope == CaseScope::all_gpus) {
       context.rank = setup_.slot;

@@ -72,8 +72,11 @@ void ask_of_kernel(std::uint32_t number, RunResult& result) {
 
 /// Which GPU of a machine it is, and not what it can do.
 bool is_place(int attribute) {
-  constexpr int kPlaces[] = {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
-                             CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, CU_DEVICE_ATTRIBUTE_NUMA_ID,
+  constexpr int kPlaces[] = {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+                             CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+                             CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+                             CU_DEVICE_ATTRIBUTE_NUMA_ID,
+                             CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID,
                              CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID};
   return std::ranges::find(kPlaces, attribute) != std::end(kPlaces);
 }
@@ -96,7 +99,7 @@ void ask_for_limits(RunResult& result) {
   const auto limit_of =
       reinterpret_cast<decltype(&cuCtxGetLimit)>(driver_entry("cuCtxGetLimit", 3010));
   Answers answers(result, "context limit");
-  for (int i = 0; i < kBehindAll; ++i)
+  for (int i = 1; i < kBehindAll; ++i)  // CU_LIMIT_STACK_SIZE is what the last launches needed
     if (std::size_t value = 0; limit_of(&value, static_cast<CUlimit>(i)) == CUDA_SUCCESS)
       answers.add(std::to_string(i), value);
 }

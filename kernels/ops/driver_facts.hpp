@@ -17,16 +17,16 @@ struct DriverAnswer {
 };
 
 enum class DriverSubject : std::uint8_t {
-  kernel,        // the machine code of kernel `number` of kNamedKernels: nvcc's, or with --jit the
-                 // driver's
-  attributes,    // of the device, by number (cuda.h, CUdevice_attribute)
-  limits,        // of the context, by number (cuda.h, CUlimit)
-  clusters,      // that fit on the device, by size and shared memory
+  kernel,      // the machine code of kernel `number` of kNamedKernels: nvcc's, or with --jit the
+               // driver's
+  attributes,  // of the device, by number (cuda.h, CUdevice_attribute)
+  limits,      // of the context, by number (cuda.h, CUlimit), but for the stack: launches raise it
+  clusters,    // that fit on the device, by size and shared memory
   entry_points,  // functions: 1 where the driver has it
 };
 
-/// RunResult::answers has one a question. CUDA Runtime API 13.0: cudaFuncGetAttributes,
-/// cudaDeviceGetAttribute, cudaDeviceGetLimit, cudaOccupancyMaxActiveClusters,
+/// RunResult::answers has one a question. CUDA Driver API 13.0: cuDeviceGetAttribute,
+/// cuCtxGetLimit; Runtime API 13.0: cudaFuncGetAttributes, cudaOccupancyMaxActiveClusters,
 /// cudaGetDriverEntryPointByVersion.
 struct DriverFacts {
   DriverSubject subject = DriverSubject::kernel;

@@ -187,7 +187,7 @@ RunResult run_virtual_driver_facts(const DriverFacts& op, Fault fault) {
       add("device attribute", "108", fault == kOtherAttribute ? (32 << 20) - 1 : 32 << 20);
       break;
     case DriverSubject::limits:
-      add("context limit", "0", 1024);
+      add("context limit", "5", 64);
       break;
     case DriverSubject::clusters:
       for (const std::uint32_t shared_bytes : kClusterSharedBytes)

@@ -326,7 +326,7 @@ Table described(AnswerRow*) {
   return since(
       4, table<R>("answers",
                   "what drivers answered: encoders of tensor maps, limits, facts of kernels; of an "
-                  "encoder on the GPU of rank 0 alone",
+                  "encoder in the process of the first GPU alone",
                   {reference(&R::result_id, "result_id", "results", "the result it belongs to"),
                    is(kept, text(&R::subject, "subject", "what the question is about")),
                    is(kept, text(&R::question, "question", "of a call, what it has changed")),

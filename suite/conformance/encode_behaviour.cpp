@@ -467,6 +467,7 @@ std::vector<Op> compiled_rows(const RunContext&) {
 std::string answers_noted(const Op&, const RunResult& result) {
   constexpr std::size_t kFew = 8;
   std::vector<std::string> words;
+  words.reserve(result.answers.size());
   for (const DriverAnswer& answer : result.answers)
     words.push_back(fmt::format("{} {}", answer.question, answer.answer));
   const std::string all = fmt::format("{}", fmt::join(words, ", "));

@@ -211,7 +211,7 @@ std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::
 
 namespace {
 
-/// An answer that is documented: that number, or at least that number.
+/// An answer that is documented, by the least and the most that it may be.
 struct DocumentedFact {
   DriverSubject subject;
   std::string question;

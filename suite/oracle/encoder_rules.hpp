@@ -25,8 +25,8 @@ DocumentedAnswer documented_answer(const Encode& op);
 std::vector<Miscompare> compare(const Encode& op, const RunResult& result, std::uint32_t row);
 
 /// Where a kernel is none that this GPU can start; where attributes are not those of compute
-/// capability 9.0 (CUDA programming guide), a cluster of 8 CTAs or less does not fit alone, or a
-/// function that this program calls is missing.
+/// capability 9.0 (CUDA programming guide), a cluster of 8 CTAs or less does not fit alone, or an
+/// encoder of tensor maps is missing.
 std::vector<Miscompare> compare(const DriverFacts& op, const RunResult& result, std::uint32_t row);
 
 /// What a report keeps of the row: of an Encode its call and answer.
