@@ -21,11 +21,12 @@ inline constexpr std::string_view kAnswerCode = "CUresult";
 /// differ in the same bytes; of numbers one.
 struct AnswerChange {
   std::string unit;
-  std::set<std::int64_t> base, fresh;      // over launches and GPUs; empty: no answer on this side
+  std::set<std::int64_t> base, fresh;      // over launches; empty: gone, though its case passed
   std::array<std::uint8_t, 128> bits{};    // that differ in any of the maps; 0: codes differ
   std::vector<std::string> in_common;      // parts of their subjects and questions
   std::size_t questions = 0, similar = 0;  // changed; compared, with these parts
   std::string subject, question;           // of the first
+  std::vector<std::uint32_t> gpus = {};    // of numbers, indices into the pairing
 
   bool of_maps() const;
 };
@@ -34,7 +35,7 @@ struct AnswerChange {
 inline constexpr std::size_t kMostAnswerChanges = 100;
 
 struct AnswerComparison {
-  std::size_t compared = 0;           // questions of cases that both sides asked
+  std::size_t compared = 0;           // questions of cases that passed on both sides
   std::vector<AnswerChange> changes;  // the first, in the order of their cases
   std::size_t unlisted = 0;           // questions that changed unlike these
 };

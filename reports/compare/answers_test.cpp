@@ -1,6 +1,7 @@
 // What drivers answered otherwise: which calls, by what they have in common, and which bits.
 #include "reports/compare/answers.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -79,7 +80,8 @@ TEST(Answers, ALimitOfOneGpuIsAChangeOfItsOwn) {
   const AnswerComparison made = compared(fresh);
   ASSERT_EQ(made.changes.size(), 1U);
   EXPECT_EQ(made.changes[0].question, "97");
-  EXPECT_EQ(made.changes[0].fresh, (std::set<std::int64_t>{231424, 232448}));
+  EXPECT_EQ(made.changes[0].fresh, std::set<std::int64_t>{231424});
+  EXPECT_EQ(made.changes[0].gpus, std::vector<std::uint32_t>{1});
 }
 
 TEST(Answers, ThatVariedInTheBaseAreNoChange) {
@@ -96,10 +98,48 @@ TEST(Answers, ThatChangedAreAFinding) {
   EXPECT_FALSE(findings_of(held({launch(false)}, {launch(true)})).contains("answers_changed"));
 }
 
-TEST(Answers, OfACaseThatOneSideDidNotRunSayNothing) {
+TEST(Answers, OfACaseThatDidNotPassOnOneSideSayNothing) {
   Report fresh = launch(true);
   fresh.answers.resize(8);
-  EXPECT_EQ(compared(fresh).compared, 8U);
+  for (const std::uint32_t result : {2U, 3U}) fresh.results[result].verdict = Verdict::skip;
+  const AnswerComparison made = compared(fresh);
+  EXPECT_EQ(made.compared, 8U);
+  EXPECT_TRUE(made.changes.empty());
+}
+
+TEST(Answers, ThatAreGoneThoughTheirCasePassedAreAChange) {
+  Report fresh = launch(true);
+  fresh.answers.clear();
+  const AnswerComparison made = compared(fresh);
+  ASSERT_EQ(made.changes.size(), 2U);
+  EXPECT_TRUE(made.changes[0].fresh.empty());
+  EXPECT_EQ(made.changes[0].questions, 8U);
+}
+
+TEST(Answers, OfTwoGpusThatExchangeTheirLimitsChange) {
+  Report base = launch(false), fresh = launch(true);
+  base.answers[8].answer = fresh.answers[9].answer = 100;
+  EXPECT_EQ(held({base}, {fresh}).answers.changes.size(), 2U);
+}
+
+TEST(Answers, TheBitsOfAMapAreThoseOfAnAcceptedOne) {
+  Report refused = launch(false, 1), fresh = launch(true);
+  refused.answers[0].answer = 1;
+  refused.answers[0].map = {};
+  fresh.answers[0].map[1] ^= 1LL << (85 - 64);
+  const AnswerComparison made = held({launch(false), refused}, {fresh}).answers;
+  ASSERT_EQ(made.changes.size(), 1U);
+  EXPECT_EQ(made.changes[0].bits[10], 0x20);
+}
+
+TEST(Answers, OfAHostileFileTakeNoLongerForItsManyParts) {
+  Report base = launch(false), fresh = launch(true);
+  std::string parts;
+  for (int i = 0; i < 100'000; ++i) parts += fmt::format("a{}, ", i);
+  base.answers[0].subject = index_of(base, parts);
+  fresh.answers[0].subject = index_of(fresh, parts);
+  fresh.answers[0].answer = 1;
+  EXPECT_EQ(held({base}, {fresh}).answers.changes[0].in_common.size(), 10U);
 }
 
 TEST(Answers, AreNotComparedAcrossSuites) {
@@ -117,6 +157,8 @@ TEST(Answers, StandAmongTheChangesOfEachFormat) {
   const Comparison comparison = held({launch(false)}, {fresh});
   EXPECT_TRUE(has(show_comparison(comparison, {}), "ANSWERED 1 of 1 call with"));
   EXPECT_TRUE(has(show_comparison(comparison, {}, "json"), "\"answers_compared\""));
+  EXPECT_TRUE(has(show_comparison(comparison, {}, "csv"), "\nanswer,"));
+  EXPECT_TRUE(has(show_comparison(comparison, {}, "junit"), "ANSWERED 1 of 1 call"));
 }
 
 }  // namespace

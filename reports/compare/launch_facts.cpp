@@ -274,7 +274,8 @@ void add_answers(LaunchFacts& made, const Report& report) {
   };
   made.answers.reserve(report.answers.size());
   for (const AnswerRow& row : report.answers)
-    made.answers.push_back({.result_id = report.results[row.result_id].case_id,
+    made.answers.push_back({.of_case = report.results[row.result_id].case_id,
+                            .gpu = report.results[row.result_id].gpu_id,
                             .subject = kept(row.subject),
                             .question = kept(row.question),
                             .unit = kept(row.unit),

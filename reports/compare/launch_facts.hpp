@@ -2,6 +2,7 @@
 // rows, its facts 28 MB, so that reports are read one after the other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -80,6 +81,14 @@ struct Evidence {
   std::string reason, replay;
 };
 
+/// A row of the table `answers`.
+struct AnswerOfLaunch {
+  std::uint32_t of_case = 0, gpu = 0;
+  std::uint32_t subject = 0, question = 0, unit = 0;  // of LaunchFacts::answer_texts
+  std::int64_t answer = 0;
+  std::array<std::int64_t, 16> map{};
+};
+
 struct LaunchFacts {
   std::string path;
   LaunchRow launch;
@@ -99,7 +108,7 @@ struct LaunchFacts {
   /// By case and GPU, of results that did not pass; of a case at most kEvidenceOfCase.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Evidence> evidence;
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3 %"
-  std::vector<AnswerRow> answers;             // result_id: the case; texts: of answer_texts
+  std::vector<AnswerOfLaunch> answers;
   std::vector<std::string> answer_texts;
 };
 

@@ -62,6 +62,7 @@ Finding finding_of(const Comparison& comparison, const ChangeGroup& group) {
 
 std::string codes_text(const AnswerChange& change, const std::set<std::int64_t>& answers) {
   std::vector<std::string> words;
+  words.reserve(answers.size());
   for (const std::int64_t answer : answers)
     words.push_back(change.unit != kAnswerCode ? fmt::format("{}", answer)
                     : answer == 0              ? "accepted"
@@ -76,7 +77,9 @@ std::string bits_text(const std::array<std::uint8_t, 128>& bits) {
     std::vector<std::string> some;
     for (unsigned bit = 0; bit < 8; ++bit)
       if ((bits[byte] >> bit & 1) != 0) some.push_back(std::to_string(bit));
-    if (!some.empty()) bytes.push_back(fmt::format("byte {}, bit {}", byte, fmt::join(some, " ")));
+    if (!some.empty())
+      bytes.push_back(fmt::format("bit{} {} of byte {}", some.size() == 1 ? "" : "s",
+                                  fmt::join(some, " "), byte));
   }
   return some_of(bytes, 4, "byte");
 }
@@ -87,15 +90,16 @@ std::string_view heading_of(const AnswerChange& change) {
 
 }  // namespace
 
-std::string text_of(const AnswerChange& change) {
+std::string text_of(const Comparison& comparison, const AnswerChange& change) {
   const std::string from_to = change.of_maps()
                                   ? fmt::format("{} differ", bits_text(change.bits))
                                   : fmt::format("{} -> {}", codes_text(change, change.base),
                                                 codes_text(change, change.fresh));
   if (change.unit != kAnswerCode)
-    return fmt::format("{} {}, {}: {}{}{}", heading_of(change), change.subject, change.question,
-                       from_to, change.unit.empty() ? "" : " ", change.unit);
-  return fmt::format("{} {} of {}{}{}: {}; such as {}: {}", heading_of(change),
+    return fmt::format("{} {}, {}: {}{}{} on {}", heading_of(change), change.subject,
+                       change.question, from_to, change.unit.empty() ? "" : " ", change.unit,
+                       place_of(comparison.pairing, change.gpus));
+  return fmt::format("{} {} of {}{}{}: {}; first {}: {}", heading_of(change),
                      grouped(change.questions), plural(change.similar, "call"),
                      change.in_common.empty() ? "" : " with ", fmt::join(change.in_common, ", "),
                      from_to, change.subject, change.question);
@@ -110,8 +114,8 @@ Section changes_of(const Comparison& comparison) {
                   return finding_of(comparison, groups[i]);
                 }});
   const std::vector<AnswerChange>& answers = comparison.answers.changes;
-  const auto answer = [&answers](std::size_t i) {
-    return Line{.text = {text_of(answers[i])},
+  const auto answer = [&comparison, &answers](std::size_t i) {
+    return Line{.text = {text_of(comparison, answers[i])},
                 .heading = heading_of(answers[i]).size(),
                 .tone = Tone::warn,
                 .indent = kIndent};
@@ -120,7 +124,7 @@ Section changes_of(const Comparison& comparison) {
   if (const std::size_t more = comparison.answers.unlisted; more > 0)
     made.add(Line{.text = {fmt::format("and {} that changed otherwise", plural(more, "answer"))},
                   .indent = kIndent});
-  if (groups.empty()) {
+  if (groups.empty() && answers.empty()) {
     made.add(Line{.as = Line::As::paragraph, .text = {"No result changed."}}, kOnPage);
   }
   return made;

@@ -72,9 +72,10 @@ std::string text_of(const Comparison& comparison, const GpuFindings& findings);
 /// "-7.06 % to -6.92 %", or one of them where they read the same. Of natural logarithms.
 std::string percents(double least, double most);
 
-/// "ANSWERED 412 of 412 calls with rank 3: accepted -> error 1, such as ...", "TENSOR MAPS 41 of
-/// ...: byte 10, bit 5 differs", "DRIVER programs, registers: 168 -> 170".
-std::string text_of(const AnswerChange& change);
+/// "ANSWERED 412 of 412 calls with rank 3: accepted -> error 1; first ...", "TENSOR MAPS 41 of
+/// ...: bit 5 of byte 10 differ", "DRIVER programs, registers: 168 -> 170 on node n17, GPU 3 (GPU
+/// 3)".
+std::string text_of(const Comparison& comparison, const AnswerChange& change);
 
 /// "to decide: 4 more launches a side would do for 3 of 5 ambiguous metrics, 11 more for all";
 /// empty where nothing is ambiguous.

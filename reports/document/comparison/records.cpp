@@ -100,6 +100,13 @@ void add_gpu_metrics(Sheet& sheet, const Comparison& comparison) {
   }
 }
 
+void add_answers(Sheet& sheet, const Comparison& comparison) {
+  for (const AnswerChange& change : comparison.answers.changes) {
+    sheet.begin("line", "answer", "finding", "answers_changed");
+    sheet.add_line("why", text_of(comparison, change));
+  }
+}
+
 Sheet sheet_of(const Comparison& comparison) {
   Sheet sheet(
       "line,case,metric,node,gpu,gpu_number,finding,base_pass,base_bad,base_waived,base_missing,"
@@ -109,6 +116,7 @@ Sheet sheet_of(const Comparison& comparison) {
   add_results(sheet, comparison);
   add_metrics(sheet, comparison);
   add_gpu_metrics(sheet, comparison);
+  add_answers(sheet, comparison);
   return sheet;
 }
 
@@ -195,13 +203,14 @@ OrderedJson json_of(const Comparison& comparison) {
   const auto waiver = [](const WaiverLedger::Line& line) {
     return object("text", line.text, "attention", line.attention);
   };
-  const auto answer = [](const AnswerChange& one) {
-    std::map<std::string, unsigned> bytes;
+  const auto answer = [&](const AnswerChange& one) {
+    OrderedJson bytes = OrderedJson::object();
     for (std::size_t i = 0; i < one.bits.size(); ++i)
       if (one.bits[i] != 0) bytes[std::to_string(i)] = one.bits[i];
     return object("unit", one.unit, "base", one.base, "new", one.fresh, "bits_by_byte", bytes,
                   "in_common", one.in_common, "questions", one.questions, "similar", one.similar,
-                  "subject", one.subject, "question", one.question);
+                  "subject", one.subject, "question", one.question, "gpus",
+                  gpus_json(pairing, one.gpus));
   };
   OrderedJson shared = effect_of(comparison.speed.effects.shared);
   shared["verdict"] = name_of(comparison.speed.shared);
@@ -218,7 +227,8 @@ OrderedJson json_of(const Comparison& comparison) {
       array(conformance.groups, change), "waivers", array(comparison.waivers, waiver), "shared",
       shared, "speed", array(comparison.speed.series, speed_json, comparison), "gpu_speed",
       array(comparison.speed.gpus, gpu_speed_json, comparison), "answers_compared",
-      comparison.answers.compared, "answers", array(comparison.answers.changes, answer));
+      comparison.answers.compared, "answers_unlisted", comparison.answers.unlisted, "answers",
+      array(comparison.answers.changes, answer));
 }
 
 // A comparison as tests: a suite of the kinds of findings, a suite of the cases. What the
@@ -315,7 +325,10 @@ TestSuite findings_suite(const Comparison& comparison, const std::set<std::strin
           "; " + text_of(comparison, group);
   }
   for (const AnswerChange& change : comparison.answers.changes)
-    texts["answers_changed"] += "; " + text_of(change);
+    texts["answers_changed"] += "; " + text_of(comparison, change);
+  if (comparison.answers.unlisted > 0)
+    texts["answers_changed"] +=
+        fmt::format("; and {} more", plural(comparison.answers.unlisted, "answer"));
   texts["inconclusive"] += "; cause: " + cause_text(comparison);
   for (const std::string& more : failing_more_texts(comparison))
     texts["inconclusive"] += "; " + more;
