@@ -29,6 +29,21 @@ bool says(const Comparison& comparison, std::string_view part) {
   return show_comparison(comparison, {.columns = 400}).find(part) != std::string::npos;
 }
 
+/// What becomes of the first metric of one GPU, whose clock moves by 5 %: of the base one launch
+/// lies a step below the others, the new ones lie `steps` below.
+SpeedVerdict after_steps(int steps) {
+  std::vector<Report> base = side_of(1, false), fresh = side_of(1, true);
+  for (Report& report : base) metric_of(report, 0, 0).median = 105;
+  metric_of(base[2], 0, 0).median = 100;
+  for (Report& report : fresh) metric_of(report, 0, 0).median = 105 * std::pow(100. / 105, steps);
+  return held(base, fresh).speed.series[0].verdict;
+}
+
+TEST(CoarseClock, OneStepOfItIsNoChangeAndTwoAreOne) {
+  EXPECT_EQ(after_steps(1), SpeedVerdict::ambiguous);
+  EXPECT_EQ(after_steps(2), SpeedVerdict::regressed);
+}
+
 TEST(LostNumbers, OfTheBaseAreMissingThere) {
   std::vector<Report> base = side(false);
   metric_of(base[0], 0, 0).median = -1;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "reports/base/statistics.hpp"
@@ -71,6 +72,22 @@ Effects no_effects(std::size_t launches) {
   return made;
 }
 
+/// The least distance of two values, natural logarithm, where most are the same as another, as
+/// numbers of a coarse clock are; else 0.
+double step_of(const LaunchMatrix& goodness) {
+  std::vector<double> values = goodness.values;
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  std::ranges::sort(values);
+  std::size_t equal = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double distance = values[i] - values[i - 1];
+    equal += distance == 0 ? 1U : 0U;
+    if (distance > 0) least = std::min(least, distance);
+  }
+  return 2 * equal > values.size() && std::isfinite(least) ? least : 0;
+}
+
 SpeedFinding finding_of(const Series& series, const Pairing& pairing,
                         const std::vector<bool>& left_out) {
   SpeedFinding made{.of_case = series.of_case,
@@ -83,6 +100,7 @@ SpeedFinding finding_of(const Series& series, const Pairing& pairing,
     if (!left_out[i]) made.mean_over.push_back(series.gpus[i]);
   }
   made.gpus = static_cast<std::size_t>(std::ranges::count(left_out, false));
+  made.step = step_of(series.goodness) / std::sqrt(std::max(1.0, static_cast<double>(made.gpus)));
   made.gpus_left_out = series.without.size() + series.gpus.size() - made.gpus;
   made.launches_left_out = series.launches_left_out;
   made.without = series.without;
@@ -143,7 +161,9 @@ SpeedVerdict in_view_of(SpeedVerdict own, const SpeedFinding& finding, SpeedVerd
     if (shared == (total < 0 ? SpeedVerdict::regressed : SpeedVerdict::improved))
       return SpeedVerdict::with_all;
   }
-  return kept_within(finding.loss_limit, finding.floor, is_few(finding.own));
+  // A loss that the clock cannot tell is not excluded by it.
+  return kept_within(finding.loss_limit, std::min(finding.floor, finding.floor_given),
+                     is_few(finding.own));
 }
 
 /// Of one launch a side nothing says how much all metrics differ by chance.
@@ -171,6 +191,9 @@ std::size_t launches_to_decide(const SpeedFinding& finding) {
 }
 
 std::string why_ambiguous(const SpeedFinding& finding, bool few) {
+  if (finding.floor > finding.floor_given)
+    return fmt::format("its numbers move in steps, so that changes below {:.1f} % cannot be told",
+                       100 * finding.step);
   if (few) return fmt::format("fewer than {} launches a side", kFewestLaunches);
   if (finding.launches_needed == 0)
     return fmt::format("too noisy: {} launches a side would not exclude a loss",
@@ -237,7 +260,12 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.exact = made.effects.exact[row];
     finding.in_all = made.effects.total_of(row);
     fill_means(finding, made.effects, pairing.base);
-    if (finding.exact) finding.floor = kExactFloors * finding.floor_given;
+    if (finding.exact) {
+      finding.floor = kExactFloors * finding.floor_given;
+    } else if (!is_count(finding.unit)) {
+      constexpr double kBeyond = 1.01;  // one step itself may be chance
+      finding.floor = std::max(finding.floor, kBeyond * finding.step);
+    }
     const bool few = is_few(finding.own);
     // Variances of few launches are unsure: the whole of it would be 6 % with three a side.
     const bool sure = std::min(finding.own.base, finding.own.fresh) >= kSureLaunches;
@@ -248,7 +276,7 @@ void judge_series(SpeedComparison& made, const Pairing& pairing, const SpeedPoli
     finding.smallest_seen =
         smallest_seen(finding.own, finding.in_all, finding.floor, judged.size(), alpha);
     if (finding.verdict != SpeedVerdict::ambiguous) continue;
-    finding.launches_needed = launches_to_decide(finding);
+    finding.launches_needed = finding.floor > finding.floor_given ? 0 : launches_to_decide(finding);
     finding.why = why_ambiguous(finding, few);
   }
   judge_unstable(made, matrix_of(made, pairing, judged), judged);

@@ -95,7 +95,8 @@ struct SpeedFinding {
   bool exact = false;          // Effects::exact: judged by a fifth of the floor
   std::string reference = {};  // what other GPUs of the model have; empty where it is not known
   double floor = 0;            // least effect that counts
-  double floor_given = 0;      // the same as asked for, before exactness
+  double floor_given = 0;      // the same as asked for, before exactness and `step`
+  double step = 0;             // of a coarse clock, over the root of its GPUs: less cannot be told
   std::size_t launches_needed =
       0;                     // a side, to decide what is ambiguous; 0: kMostLaunchesASide do not
   double smallest_seen = 0;  // least own effect that would have been found 8 times of 10
