@@ -75,10 +75,12 @@ std::map<Question, Sides> questions_of(const Pairing& pairing) {
       if (is_code && row.answer == 0) side.maps.insert(row.map);
     }
   }
-  // A case that did not pass on one side says nothing of its driver.
+  // What a case that did not pass lacks may not have been asked.
   std::erase_if(made, [&](const auto& one) {
-    const NamedCaseAndGpu place{one.first.case_name, one.first.gpu};
-    return !passed[0].contains(place) || !passed[1].contains(place);
+    const auto& [question, sides] = one;
+    const NamedCaseAndGpu place{question.case_name, question.gpu};
+    return (sides[0].answers.empty() && !passed[0].contains(place)) ||
+           (sides[1].answers.empty() && !passed[1].contains(place));
   });
   return made;
 }

@@ -35,7 +35,7 @@ struct AnswerChange {
 inline constexpr std::size_t kMostAnswerChanges = 100;
 
 struct AnswerComparison {
-  std::size_t compared = 0;           // questions of cases that passed on both sides
+  std::size_t compared = 0;           // questions that both sides asked, or should have
   std::vector<AnswerChange> changes;  // the first, in the order of their cases
   std::size_t unlisted = 0;           // questions that changed unlike these
 };

@@ -107,6 +107,13 @@ TEST(Answers, OfACaseThatDidNotPassOnOneSideSayNothing) {
   EXPECT_TRUE(made.changes.empty());
 }
 
+TEST(Answers, OfACaseThatFailsNowAreCompared) {
+  Report fresh = launch(true);
+  for (const std::uint32_t result : {0U, 1U}) fresh.results[result].verdict = Verdict::fail;
+  fresh.answers[2].answer = 1;
+  EXPECT_EQ(compared(fresh).changes.size(), 1U);
+}
+
 TEST(Answers, ThatAreGoneThoughTheirCasePassedAreAChange) {
   Report fresh = launch(true);
   fresh.answers.clear();
