@@ -284,11 +284,8 @@ bool is_name(std::string_view factor) {
 void add(std::vector<SetupChange>& made, const std::string& factor, const Values& before,
          const Values& after) {
   if (before == after) return;
-  const auto shown = [](const Values& values) {
-    const std::string text = listed(values);
-    return text.empty() ? std::string("unknown") : text;
-  };
-  made.push_back({factor, shown(before), shown(after)});
+  const std::string old = listed(before), now = listed(after);
+  made.push_back({factor, old.empty() ? "unknown" : old, now.empty() ? "unknown" : now});
 }
 
 void add_gpu_set(std::vector<SetupChange>& made, const Chronicle& all, const PastLaunch& before,
@@ -343,7 +340,8 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
 
 std::vector<SetupChange> releases_in(std::vector<SetupChange> setup, bool wanted) {
   std::erase_if(setup, [&](const SetupChange& change) {
-    return wanted == (std::ranges::find(kReleaseFactors, change.factor) == kReleaseFactors.end());
+    const bool is_known = change.before != "unknown" && change.after != "unknown";
+    return wanted != (is_known && std::ranges::count(kReleaseFactors, change.factor) > 0);
   });
   return setup;
 }
@@ -365,12 +363,13 @@ std::set<std::string> restless_factors(const Chronicle& all) {
   return made;
 }
 
-std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor) {
+std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor,
+                        std::uint32_t gpu) {
   const PastLaunch& past = all.launches[launch];
   const auto at = std::ranges::find(setup_names(), factor);
   if (at != setup_names().end()) {
     const auto index = static_cast<std::size_t>(at - setup_names().begin());
-    return listed(values_in(all, setups_in(past, kNoRow), index));
+    return listed(values_in(all, setups_in(past, gpu), index));
   }
   for (const Factor& each : past.factors) {
     if (each.name == factor) return each.value;

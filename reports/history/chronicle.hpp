@@ -26,7 +26,6 @@ struct PastLaunch {
   double at_unix_s = 0;
   bool is_virtual = false, anonymised = false;
   std::uint32_t previous = kNoRow;  // the launch before on its kind of device: GPUs, or virtual
-  std::uint32_t release = 0;        // how many there were by then
   std::array<std::size_t, kVerdicts> verdicts{};
   std::vector<Factor> factors;                // of the launch as a whole
   std::map<std::string, std::string> slowed;  // cases slowed on purpose: "3%"
@@ -82,6 +81,8 @@ struct Chronicle {
   std::map<std::string, std::uint32_t> gpu_places;                         // by key
   std::map<std::vector<std::string>, std::uint32_t> setup_places;
   std::map<std::string, std::string> paths;  // by run id
+  /// Launches that begin a release of a GPU (an index into `gpus`), or of the fleet (kNoRow).
+  std::map<std::uint32_t, std::vector<std::uint32_t>> releases;
 };
 
 /// Names of PastLaunch::gpu_setup's values.
@@ -112,7 +113,7 @@ std::set<std::string> restless_factors(const Chronicle& all);
 /// Another level is to be expected behind them. "gpu": others took the place of some.
 inline constexpr std::array<std::string_view, 6> kReleaseFactors = {
     "driver", "product", "gpu", "tool_version", "kernels_tree", "suite_tree"};
-/// Those among all changes, or else the others.
+/// Those among all changes whose values are both known, or else the others.
 std::vector<SetupChange> releases_in(std::vector<SetupChange> setup, bool wanted = true);
 
 /// Driver first. With `gpu`, an index into Chronicle::gpus, only its own setup is looked at, else
@@ -122,8 +123,9 @@ std::vector<SetupChange> setup_changes(const Chronicle& all, const std::set<std:
                                        std::uint32_t before, std::uint32_t after,
                                        std::uint32_t gpu = kNoRow);
 
-/// The value of one factor in one launch: "580.105.08", "580.105.08, 590.44.01"; empty where not
-/// known.
-std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor);
+/// The value of one factor in one launch: "580.105.08", "580.105.08, 590.44.01"; "unknown" comes
+/// first where only some GPUs have it, and it is empty where none has. `gpu`: of that GPU alone.
+std::string setup_value(const Chronicle& all, std::uint32_t launch, std::string_view factor,
+                        std::uint32_t gpu = kNoRow);
 
 }  // namespace tidemark

@@ -34,13 +34,21 @@ struct Line {
   std::vector<std::size_t> releases = {};  // with which night each begins
 };
 
+/// With which night a release begins; 0 where it does not lie between two nights.
+std::size_t first_night_of(const Line& line, const Chronicle& all, std::uint32_t release) {
+  const auto at =
+      static_cast<std::size_t>(std::ranges::lower_bound(line.first, release) - line.first.begin());
+  if (at == 0 || at == line.first.size() || line.last[at - 1] >= release) return 0;
+  return all.launches[release].is_virtual == all.launches[line.first[at]].is_virtual ? at : 0;
+}
+
 /// A release that leaves less than a level before the next one or an end splits nothing: else one a
 /// night would leave no series.
-void add_releases(Line& line, const Chronicle& all) {
+void add_releases(Line& line, const Chronicle& all, std::uint32_t gpu) {
   std::vector<std::size_t> starts = {0};
-  for (std::size_t i = 1; i < line.values.size(); ++i) {
-    if (all.launches[line.last[i - 1]].release != all.launches[line.first[i]].release)
-      starts.push_back(i);
+  for (const std::uint32_t release : all.releases.at(gpu)) {
+    const std::size_t at = first_night_of(line, all, release);
+    if (at > starts.back()) starts.push_back(at);
   }
   starts.push_back(line.values.size());
   for (std::size_t i = 1; i + 1 < starts.size(); ++i) {
@@ -50,9 +58,9 @@ void add_releases(Line& line, const Chronicle& all) {
 }
 
 /// `values`: one a launch of `launches`, NaN where it has none. Launches of one series that follow
-/// each other are a night, and its value is their median.
+/// each other are a night, and its value is their median. `gpu`: whose releases split it.
 Line nights_of(const Chronicle& all, const std::vector<double>& values,
-               const std::vector<std::uint32_t>& launches) {
+               const std::vector<std::uint32_t>& launches, std::uint32_t gpu) {
   Line made;
   for (std::size_t i = 0; i < values.size();) {
     const std::string& series = all.launches[launches[i]].series_id;
@@ -72,17 +80,18 @@ Line nights_of(const Chronicle& all, const std::vector<double>& values,
     made.first.push_back(first);
     made.last.push_back(last);
   }
-  add_releases(made, all);
+  add_releases(made, all, gpu);
   return made;
 }
 
 /// `row`: of a GPU in the levels; behind the last one stands the typical GPU.
 Line line_of(const Chronicle& all, const MetricLevels& levels, std::size_t row, bool apart) {
-  if (row == levels.gpus.size()) return nights_of(all, levels.typical, levels.launches);
-  if (!apart) return nights_of(all, levels.own[row], levels.launches);
+  if (row == levels.gpus.size()) return nights_of(all, levels.typical, levels.launches, kNoRow);
+  const std::uint32_t gpu = levels.gpus[row];
+  if (!apart) return nights_of(all, levels.own[row], levels.launches, gpu);
   std::vector<double> values;
   for (std::size_t i = 0; i < levels.launches.size(); ++i) values.push_back(levels.apart(row, i));
-  return nights_of(all, values, levels.launches);
+  return nights_of(all, values, levels.launches, gpu);
 }
 
 /// With three GPUs there is a typical one, and each is held against it; one or two stand for
@@ -171,6 +180,11 @@ CandidateFamilies candidates_of(History& made) {
     const auto add = [&](std::size_t row, std::uint32_t gpu, bool apart) {
       const Line line = line_of(all, levels, row, apart);
       if (line.values.size() < kLeastSeries) return;
+      for (Release& release : made.releases) {
+        const std::size_t at = first_night_of(line, all, release.after);
+        release.measured = release.measured || at > 0;
+        release.judged = release.judged || std::ranges::binary_search(line.releases, at);
+      }
       std::vector<Candidate>& family = found[apart ? 1 : 0];
       family.push_back({.metric = i,
                         .gpu = gpu,
@@ -278,18 +292,33 @@ void judge_metrics(History& made) {
   }
 }
 
+/// Of each GPU and of the fleet. A launch that could not read a factor, of one of the GPUs, is
+/// passed over: the next one is compared with the last known value.
 void add_releases(History& made) {
-  std::vector<PastLaunch>& launches = made.chronicle.launches;
-  for (std::uint32_t i = 0; i < launches.size(); ++i) {
-    const std::uint32_t before = launches[i].previous;
-    if (before == kNoRow) continue;
-    std::vector<SetupChange> setup =
-        releases_in(setup_changes(made.chronicle, made.restless, before, i));
+  Chronicle& all = made.chronicle;
+  std::map<std::tuple<bool, std::uint32_t, std::string>, std::string> known;
+  for (std::uint32_t i = 0; i < all.launches.size(); ++i) {
+    const PastLaunch& launch = all.launches[i];
+    std::vector<std::uint32_t> gpus = launch.gpus;
+    gpus.push_back(kNoRow);
+    std::vector<SetupChange> setup;
+    for (const std::uint32_t gpu : gpus) {
+      setup.clear();
+      for (const std::string_view name : kReleaseFactors) {
+        const std::string factor(name), now = setup_value(all, i, factor, gpu);
+        if (now.empty() || now.starts_with("unknown") || made.restless.contains(factor)) continue;
+        const std::string old = std::exchange(known[{launch.is_virtual, gpu, factor}], now);
+        if (!old.empty() && old != now) setup.push_back({factor, old, now});
+      }
+      std::vector<std::uint32_t>& releases = all.releases[gpu];
+      if (!setup.empty()) releases.push_back(i);
+    }
+    if (launch.previous == kNoRow) continue;
     // Each GPU has a series of its own, and of the typical one a few are no other fleet.
-    const bool splits =
-        std::ranges::any_of(setup, [](const auto& of) { return of.factor != "gpu"; });
-    launches[i].release = launches[before].release + (splits ? 1 : 0);
-    if (!setup.empty()) made.releases.push_back({before, i, std::move(setup)});
+    for (SetupChange& change : setup_changes(all, made.restless, launch.previous, i)) {
+      if (change.factor == "gpu") setup.push_back(std::move(change));
+    }
+    if (!setup.empty()) made.releases.push_back({launch.previous, i, std::move(setup)});
   }
 }
 

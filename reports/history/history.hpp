@@ -57,6 +57,7 @@ struct ChangeEvent {
 struct Release {
   std::uint32_t before = 0, after = 0;
   std::vector<SetupChange> setup;
+  bool measured = false, judged = false;  // a series has nights on both sides; was split there
 };
 
 /// What is known of a case: what the newest launch says that has it. Only a pass as large on the

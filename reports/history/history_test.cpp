@@ -290,6 +290,77 @@ TEST(History, TheNewestNightIsHeldAgainstNightsOfItsRelease) {
   EXPECT_EQ(made.newest[0].nights, 10U);
 }
 
+TEST(History, AnUnreadDriverIsNoRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    record_launch(all, night(i, {600, 600}, i >= 8 && i < 11 ? "" : "580.1"));
+  EXPECT_TRUE(history_of(std::move(all), {}).releases.empty());
+}
+
+TEST(History, ADriverThatOneGpuDoesNotReadIsNoRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    LaunchFacts facts = night(i, {600, 600}, "580.1");
+    facts.gpus[1].values[0] = i == 8 ? "" : "590.1";
+    record_launch(all, facts);
+  }
+  EXPECT_TRUE(history_of(std::move(all), {}).releases.empty());
+}
+
+TEST(History, ADriverBehindUnreadOnesIsAReleaseOfTheLastThatWasRead) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    record_launch(all, night(i, {600, 600}, i < 8 ? "580.1" : i < 11 ? "" : "590.1"));
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.releases.size(), 1U);
+  EXPECT_EQ(made.releases[0].after, 11U);
+  EXPECT_EQ(made.releases[0].setup.at(0).before, "580.1");
+  EXPECT_EQ(made.releases[0].setup.at(0).after, "590.1");
+}
+
+TEST(History, AStepWhereTheDriverIsUnreadIsOfNoRelease) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const double level = (600 + 0.2 * wobble(i)) * (i < 12 ? 1 : 0.95);
+    record_launch(all, night(i, {level}, i < 12 ? "580.1" : ""));
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.events.size(), 1U);
+  EXPECT_TRUE(releases_in(made.events[0].setup).empty());
+}
+
+TEST(History, AGpuHasReleasesOfItsOwn) {
+  const std::uint32_t updates[] = {4, 12, 12, 20};
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 24; ++i) {
+    const double level = 600 + 0.2 * wobble(i);
+    LaunchFacts facts = night(i, {level, level * (i < 23 ? 1 : 0.7), level, level});
+    for (std::uint32_t gpu = 0; gpu < 4; ++gpu)
+      facts.gpus[gpu].values[0] = i < updates[gpu] ? "580.1" : "590.1";
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.newest.size(), 1U);
+  EXPECT_EQ(made.chronicle.gpus[made.newest[0].gpu].key, "GPU-1");
+  EXPECT_EQ(made.newest[0].nights, 10U);
+}
+
+TEST(History, AReleaseOfTheVirtualDeviceIsNoneOfTheGpus) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 48; ++i) {
+    const bool is_virtual = i % 2 == 1;
+    LaunchFacts facts =
+        night(i, {(600 + 0.2 * wobble(i)) * (i < 46 ? 1 : 0.7)}, is_virtual && i > 24 ? "2" : "1");
+    facts.launch.is_virtual = is_virtual;
+    record_launch(all, facts);
+  }
+  const History made = history_of(std::move(all), {});
+  ASSERT_EQ(made.newest.size(), 2U);
+  EXPECT_EQ(made.metrics[made.newest[0].metric].key.is_virtual ? made.newest[1].nights
+                                                               : made.newest[0].nights,
+            22U);
+}
+
 TEST(History, ACaseSaysSinceWhenItFailsAndWhatChangedSinceItPassed) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 10; ++i) {

@@ -152,6 +152,37 @@ TEST(ShowHistory, AReleaseWithoutAStepIsMarkedOnceItHasThreeNights) {
                   "2026-09-19T00:00:00Z  too few nights for a step at driver 580.1 -> 590.1"));
 }
 
+TEST(ShowHistory, AReleaseWithoutAnyMetricSaysNothingOfAStep) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    LaunchFacts facts = night(i, {600}, i < 4 ? "580.1" : "590.1");
+    facts.series.clear();
+    record_launch(all, facts);
+  }
+  const std::string text = show_history(history_of(std::move(all), {}), {.columns = 200});
+  EXPECT_FALSE(has(text, "580.1 -> 590.1")) << text;
+}
+
+TEST(ShowHistory, AReleaseOfOneNightHasTooFewNightsForAStep) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i)
+    record_launch(all, night(i, {i == 4 ? 300.0 : 600.0}, i == 4 ? "590.1" : "580.1"));
+  const std::string text = show_history(history_of(std::move(all), {}), {.columns = 200});
+  EXPECT_FALSE(has(text, "no step found")) << text;
+  EXPECT_TRUE(has(text, "too few nights for a step at driver 580.1 -> 590.1")) << text;
+}
+
+TEST(ShowHistory, AnotherGpuSplitsNothingAndSaysNothingOfAStep) {
+  Chronicle all;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    LaunchFacts facts = night(i, {600, 600});
+    if (i >= 4) facts.gpus[1].uuid = "GPU-9";
+    record_launch(all, facts);
+  }
+  const std::string text = show_history(history_of(std::move(all), {}), {.columns = 200});
+  EXPECT_FALSE(has(text, "GPU-1 -> GPU-9")) << text;
+}
+
 TEST(ShowHistory, WhatChangedBesideAReleaseStandsBehindIt) {
   Chronicle all;
   for (std::uint32_t i = 0; i < 20; ++i) {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "reports/base/words.hpp"
 #include "reports/document/history/document.hpp"
@@ -103,17 +105,12 @@ Finding finding_of(const History& history, const CasePast& past, std::size_t gpu
 }
 
 HeatCell cell_of(const History& history, const CasePast& past, const PastResults& results) {
-  const CaseState state = state_of(results);
-  HeatCell made;
-  made.kind = state == CaseState::failing   ? HeatKind::bad
-              : state == CaseState::lacking ? HeatKind::warn
-              : state == CaseState::waived  ? HeatKind::warn
-              : state == CaseState::passing ? HeatKind::good
-                                            : HeatKind::none;
-  made.mark = state == CaseState::failing   ? 'x'
-              : state == CaseState::lacking ? '?'
-              : state == CaseState::waived  ? 'w'
-                                            : ' ';
+  using enum HeatKind;
+  // By CaseState; what one launch says is never open.
+  static constexpr std::array<std::pair<HeatKind, char>, 6> kMarks = {
+      {{bad, 'x'}, {none, ' '}, {warn, 'w'}, {warn, '?'}, {good, ' '}, {none, ' '}}};
+  const auto [kind, mark] = kMarks.at(static_cast<std::size_t>(state_of(results)));
+  HeatCell made{.kind = kind, .mark = mark};
   made.label = fmt::format("{} {}: {}, {} passed, {} wrong, {} waived, {} lacking", past.name,
                            when(history, results.launch), name_of(results.worst), results.passed,
                            results.bad, results.waived, results.lacking);

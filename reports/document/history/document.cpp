@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "reports/base/words.hpp"
 #include "reports/history/levels.hpp"
@@ -106,35 +105,30 @@ Finding newest_of(const History& history, const LevelChange& change) {
 Text cause_text(const ChangeEvent& event, std::size_t factors) {
   const auto release = releases_in(event.setup), rest = releases_in(event.setup, false);
   const char* const where = event.gpu == kNoRow ? "" : " on that GPU";
-  Text made;
-  if (!release.empty()) made = {"step", where, " at ", setup_text(release, factors)};
-  if (!release.empty() && rest.empty()) return made;
-  if (!release.empty()) made.emplace_back("; ");
-  made.insert(made.end(), {"changed with it", where, ": ", setup_text(rest, factors)});
+  if (release.empty()) return {"changed with it", where, ": ", setup_text(rest, factors)};
+  Text made = {"step", where, " at ", setup_text(release, factors)};
+  if (!rest.empty())
+    made.insert(made.end(), {"; changed with it", where, ": ", setup_text(rest, factors)});
   return made;
 }
 
 /// A release without a step.
 Finding release_of(const History& history, const Release& release) {
-  const std::vector<PastLaunch>& launches = history.chronicle.launches;
-  std::set<std::string> nights;
-  for (std::size_t i = release.after; i < launches.size(); ++i) {
-    nights.insert(launches[i].series_id.empty() ? launches[i].run_id : launches[i].series_id);
-  }
-  return {
-      .heading = when(history, release.after),
-      .text = {nights.size() < kLeastLevel ? "too few nights for a step at " : "no step found at ",
-               setup_text(release.setup, 4)}};
+  return {.heading = when(history, release.after),
+          .text = {release.judged ? "no step found at " : "too few nights for a step at ",
+                   setup_text(release.setup, 4)}};
 }
 
-/// The newest first.
+/// The newest first. Where nothing was measured, or but another GPU came, no step was looked for.
 std::vector<Release> stepless_releases(const History& history) {
   std::vector<Release> made;
   for (auto release = history.releases.rbegin(); release != history.releases.rend(); ++release) {
     const auto steps = [&](const ChangeEvent& event) {
       return event.before < release->after && release->after <= event.after;
     };
-    if (std::ranges::none_of(history.events, steps)) made.push_back(*release);
+    const bool splits = release->judged || release->setup.front().factor != "gpu";
+    if (release->measured && splits && std::ranges::none_of(history.events, steps))
+      made.push_back(*release);
   }
   return made;
 }

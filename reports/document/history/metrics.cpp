@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::size_t kMostDots = 600;  // more are a band
 
-std::size_t point_of(const MetricLevels& levels, std::uint32_t launch) {
-  const auto at = std::ranges::find(levels.launches, launch);
-  return static_cast<std::size_t>(at - levels.launches.begin());
-}
-
 ChartPoint point_at(const History& history, const MetricPast& metric, const MetricLevels& levels,
                     std::size_t i) {
   const PastLaunch& launch = history.chronicle.launches[levels.launches[i]];
@@ -77,7 +72,8 @@ void add_marks(LineChart& chart, const History& history, const MetricPast& metri
   for (const ChartRule& rule : chart.rules) starts.push_back(rule.point);
   for (const std::size_t index : metric.changes) {
     const LevelChange& change = history.changes[index];
-    const std::size_t point = point_of(levels, change.after);
+    const auto at = std::ranges::find(levels.launches, change.after);
+    const auto point = static_cast<std::size_t>(at - levels.launches.begin());
     chart.marks.push_back(
         {.point = point,
          .value = change.to,

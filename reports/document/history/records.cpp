@@ -207,13 +207,10 @@ TestOutcome outcome_of(CaseState state) {
 }
 
 std::string text_of(const History& history, const CasePast& past) {
-  const auto at = [&](std::uint32_t launch) {
-    return utc_text(history.chronicle.launches[launch].at_unix_s);
-  };
   switch (past.state) {
     case CaseState::failing:
       return fmt::format("failing since {} ({} in a row); changed since it passed: {}",
-                         at(past.since), plural(past.in_a_row, "launch"),
+                         when(history, past.since), plural(past.in_a_row, "launch"),
                          setup_text(past.setup, 6));
     case CaseState::open:
       return fmt::format("{} on {}; nothing as large passed there since",
@@ -222,7 +219,7 @@ std::string text_of(const History& history, const CasePast& past) {
       return fmt::format("has no answer in {}",
                          history.chronicle.launches[past.results->back().launch].path);
     case CaseState::waived:
-      return fmt::format("waived since {} ({} in a row)", at(past.since),
+      return fmt::format("waived since {} ({} in a row)", when(history, past.since),
                          plural(past.in_a_row, "launch"));
     case CaseState::quiet:
       return "skipped in the newest launches";
