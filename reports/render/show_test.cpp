@@ -150,6 +150,11 @@ TEST(Show, ATableThatFindsNoRoomLeavesItsSensorsOutAndSaysSo) {
   EXPECT_FALSE(has(show(example(), {.columns = 80}), "no room"));
 }
 
+TEST(Show, ATableWithoutSensorsRunsOverTheEdge) {
+  const std::string text = show(example(), {.columns = 20});
+  EXPECT_TRUE(has(text, "\n  family passed ")) << text;
+}
+
 TEST(Show, TheSlowestRankIsTakenSampleBySample) {
   OutcomeRecord other = example_speed(1, 690);
   other.metrics[0].samples[0].value = 900;  // here GPU 0 is the slower one, with 700

@@ -81,11 +81,11 @@ void put_block(Page& page, const TextTable& table) {
       put_block(page, below->second);
     }
   }
-  if (layout.spare) return;
   std::vector<std::string_view> names;
   for (const Heading& column : table.columns) {
     if (column.spare) names.push_back(column.heading);
   }
+  if (layout.spare || names.empty()) return;
   const std::string_view last = names.back();
   names.pop_back();
   put(page, fmt::format("  (no room for {} and {}: --html and --csv have them)",
