@@ -490,6 +490,23 @@ TEST(Show, NothingOfAReportDrivesTheTerminalAndOnlyALongWordIsWiderThanAPage) {
   }
 }
 
+TEST(Show, AMiscompareIsLeftOutOnlyWhereTheReasonHasItWhole) {
+  Report report = example();
+  const std::uint32_t reason = report.results[3].reason;
+  report.strings[reason] = "row 3: element (3, 7): expected 0x00, got 0x5a";
+  EXPECT_FALSE(has(show(report, {}), "byte: element")) << "to the end of the reason";
+  report.strings[reason] += ", and more";
+  EXPECT_FALSE(has(show(report, {}), "byte: element")) << "in the middle of the reason";
+  report.strings[reason] = "row 3: element (3, 7): expected 0x00, got 0x5ab";
+  EXPECT_TRUE(has(show(report, {}), "byte: element")) << "another value begins alike";
+}
+
+TEST(Show, AMiscompareOfNothingButAnSmIsShown) {
+  Report report = example();
+  report.strings[report.miscompares[0].text] = " [SM 2]";
+  EXPECT_TRUE(has(show(report, {}), "byte:  [SM 2]"));
+}
+
 TEST(Show, IsAsWideAsTheTerminal) {
   const Report report = example();
   EXPECT_TRUE(has(show(report, {.columns = 200}), "1,024 wrong bytes from offset 227\n"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -151,6 +152,13 @@ std::string row_words(std::string_view parameters) {
   }
 }
 
+/// Whether the reason has all of the text: "got 0x5" is another value than "got 0x5a".
+bool has_whole(const std::string& reason, const std::string& text) {
+  const std::size_t at = text.empty() ? reason.npos : reason.find(text);
+  return at != reason.npos &&  // a string has a 0 behind its last character
+         std::isalnum(static_cast<unsigned char>(reason[at + text.size()])) == 0;
+}
+
 void add_miscompares(Finding& made, const Report& report, const ResultGroup& group) {
   made.most_more = {.terminal = 1, .page = 16, .review = 0};
   made.more_what = "miscompare";
@@ -159,7 +167,7 @@ void add_miscompares(Finding& made, const Report& report, const ResultGroup& gro
     const MiscompareRow& row = report.miscompares[index];
     const std::string text = text_of(report, row);
     // The reason is mostly the first miscompare.
-    const bool is_reason = group.reason.find(named_sms(text).text) != std::string::npos;
+    const bool is_reason = has_whole(group.reason, named_sms(text).text);
     made.more.push_back(
         {.text = {fmt::format("row {} {}: {}{} wrong bytes from offset {}", row.row,
                               row_words(report.text(row.parameters)),
