@@ -162,6 +162,17 @@ TEST(Launch, prints_a_case_that_fails_on_two_gpus_once_and_counts_its_results) {
       << ran.out;
 }
 
+TEST(Launch, prints_at_the_end_no_family_that_was_only_skipped) {
+  const Place place;
+  const Ran ran = run_binary(run_arguments(
+      place, {"--cases", "load.tile.rank2,peer.load", "--fault", "load_last_row_missing"}));
+  EXPECT_NE(ran.out.find("\n  load "), std::string::npos) << ran.out;
+  EXPECT_EQ(ran.out.find("\n  peer "), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(" 1 result of 1 case did not pass, on GPU 0: tidemark show "),
+            std::string::npos)
+      << ran.out;
+}
+
 TEST(Launch, rows_that_fail_are_counted_by_sm) {
   const Place place;
   run_binary(

@@ -177,22 +177,21 @@ void print_metrics(const LaunchState& state, const Report& report) {
   state.console.line(text.empty() ? " nothing was measured" : text);
 }
 
-/// The families of which not all passed: each case was printed once, whatever GPUs it failed on.
-void say_families(const LaunchState& state, const Report& report, const std::string& place) {
+/// The families that failed: each case was printed once, whatever GPUs it failed on.
+void report_families(const LaunchState& state, const Report& report, const std::string& place) {
   std::set<std::uint32_t> cases, gpus;
   std::size_t results = 0;
   for (const ResultRow& result : report.results) {
-    if (result.verdict == Verdict::pass || result.verdict == Verdict::skip ||
-        result.verdict == Verdict::waived)
-      continue;
+    if (!is_bad(result.verdict) && !is_lacking(result.verdict)) continue;
     ++results;
     cases.insert(result.case_id);
     gpus.insert(result.gpu_id);
   }
   if (results == 0) return;
   state.console.line(terminal_of({families_table(report, false)}, {}) +
-                     fmt::format(" {} of {} did not pass, on GPUs {}{}", plural(results, "result"),
-                                 plural(cases.size(), "case"), ranges({gpus.begin(), gpus.end()}),
+                     fmt::format(" {} of {} did not pass, on GPU{} {}{}", plural(results, "result"),
+                                 plural(cases.size(), "case"), gpus.size() == 1 ? "" : "s",
+                                 ranges({gpus.begin(), gpus.end()}),
                                  place.empty() ? "" : ": tidemark show " + shell_word(place)));
 }
 
@@ -201,7 +200,7 @@ void say_result(const LaunchState& state, const Opening& opening, const Result& 
   if (!result.report) return;
   const Report& report = *result.report;
   if (state.options.bench) print_metrics(state, report);
-  say_families(state, report, result.place);
+  report_families(state, report, result.place);
   const std::uint64_t planned = report.cases.size() * report.launch.gpus;
   state.console.line(fmt::format(" {} cases x {} gpus: {} = {} planned", report.cases.size(),
                                  report.launch.gpus, counted(summary_of(report).verdicts),

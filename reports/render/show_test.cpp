@@ -615,7 +615,7 @@ TEST(ShowJson, HasWhatTheModelHasBesideEachMetric) {
 TEST(ShowJson, CountsByFamily) {
   const auto json = nlohmann::json::parse(show(example(), {}, "json"));
   EXPECT_EQ(json["families"][2], nlohmann::json::parse(R"({"family": "zfill", "passed": 1,
-            "planned": 2, "gpus": 2, "sms": 4})"));
+            "skipped": 0, "planned": 2, "gpus": 2, "sms": 2})"));
 }
 
 TEST(ShowJson, IsAsciiWithoutControlBytes) {

@@ -260,16 +260,13 @@ Section outliers_section(const Report& report) {
 Summary summary_of(const Report& report) {
   Summary made;
   made.planned = report.results.size();
-  for (const ResultRow& result : report.results)
+  bool failed = false, lacking = !report.launch.complete;
+  for (const ResultRow& result : report.results) {
     ++made.verdicts[static_cast<std::size_t>(result.verdict)];
-  bool failed = false;
-  bool lacking =
-      !report.launch.complete || made.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0;
-  for (std::size_t i = 0; i < kVerdicts; ++i) {
-    if (made.verdicts[i] == 0) continue;
-    failed = failed || is_bad(static_cast<Verdict>(i));  // only a strict launch has unexpected_pass
-    lacking = lacking || is_lacking(static_cast<Verdict>(i));
+    failed = failed || is_bad(result.verdict);  // only a strict launch has unexpected_pass
+    lacking = lacking || is_lacking(result.verdict);
   }
+  lacking = lacking || made.verdicts[static_cast<std::size_t>(Verdict::pass)] == 0;
   made.word = failed ? "FAIL" : lacking ? "INCOMPLETE" : "PASS";
   made.tone = failed ? Tone::bad : lacking ? Tone::warn : Tone::good;
   return made;

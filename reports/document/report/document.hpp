@@ -45,14 +45,15 @@ std::vector<ResultGroup> result_groups(const Report& report, bool with_passes, b
 
 /// Results of the cases of one family.
 struct Family {
-  std::size_t passed = 0, planned = 0;
+  std::size_t passed = 0, skipped = 0, planned = 0;
+  bool failed = false;                // a result of it is bad or lacking
   std::set<std::uint32_t> gpus = {};  // on which rows of it ran
-  std::size_t sms = 0;                // visited, of all GPUs; 0 where that is not known
+  std::size_t sms = 0;  // visited, of the GPU with the fewest; 0 where that is not known
 };
 std::map<std::string_view, Family> families_of(const Report& report);
 
-/// A line each, first those of which not all passed.
-TextTable families_table(const Report& report, bool with_passed);
+/// A line each, first those that failed.
+TextTable families_table(const Report& report, bool all);
 
 /// Which GPUs and ranks the launch did without, and why, a line each (events from kLeftOut).
 std::vector<std::string_view> left_out_of(const Report& report);

@@ -127,31 +127,36 @@ std::map<std::string_view, Family> families_of(const Report& report) {
     Family& family = made[family_of(report.cases[result.case_id].name.view())];
     ++family.planned;
     if (result.verdict == Verdict::pass) ++family.passed;
+    if (result.verdict == Verdict::skip) ++family.skipped;
+    family.failed = family.failed || is_bad(result.verdict) || is_lacking(result.verdict);
     if (result.rows_run > 0 && std::exchange(last[result.gpu_id], &family) != &family)
       family.gpus.insert(result.gpu_id);
   }
-  for (const SmRow& row : report.sms) {
-    std::uint64_t left = row.families;
-    for (auto& [name, family] : made) {
-      family.sms += left & 1;
-      left >>= 1;
-    }
+  std::uint64_t bit = 1;  // of SmRow::families
+  for (auto& [name, family] : made) {
+    const auto has_it = [bit](const SmRow& row) { return (row.families & bit) != 0; };
+    std::set<std::ptrdiff_t> visited = {};
+    for (const std::uint32_t gpu : family.gpus)
+      visited.insert(std::ranges::count_if(sms_of(report, gpu), has_it));
+    if (!visited.empty()) family.sms = static_cast<std::size_t>(*visited.begin());
+    bit <<= 1;
   }
   return made;
 }
 
-TextTable families_table(const Report& report, bool with_passed) {
-  TextTable made{.id = "families",
-                 .label = "families of cases",
-                 .columns = headings({"family", ">passed", ">planned", ">GPUs", ">SMs"})};
+TextTable families_table(const Report& report, bool all) {
+  TextTable made{
+      .id = "families",
+      .label = "families of cases",
+      .columns = headings({"family", ">passed", ">skipped", ">planned", ">GPUs", ">SMs a GPU"})};
   const std::map<std::string_view, Family> families = families_of(report);
-  for (const bool lacking : {true, false}) {
+  for (const bool failed : {true, false}) {
     for (const auto& [name, of] : families) {
-      if (lacking != (of.passed < of.planned) || !(lacking || with_passed)) continue;
-      made.rows.push_back({text_cell(name), count_cell(of.passed), count_cell(of.planned),
-                           count_cell(of.gpus.size()),
+      if (failed != of.failed || !(failed || all)) continue;
+      made.rows.push_back({text_cell(name), count_cell(of.passed), count_cell(of.skipped),
+                           count_cell(of.planned), count_cell(of.gpus.size()),
                            of.sms == 0 ? text_cell("-") : count_cell(of.sms)});
-      if (lacking) made.rows.back()[1].tone = Tone::warn;
+      if (failed) made.rows.back()[1].tone = Tone::warn;
     }
   }
   return made;

@@ -73,7 +73,7 @@ TEST(Families, CountResultsGpusAndSms) {
   EXPECT_EQ(zfill.passed, 1U);
   EXPECT_EQ(zfill.planned, 2U);
   EXPECT_EQ(zfill.gpus.size(), 2U);
-  EXPECT_EQ(zfill.sms, 4U) << "two of each GPU";
+  EXPECT_EQ(zfill.sms, 2U) << "two of each GPU";
   EXPECT_EQ(families.at("gemm").sms, 0U);
 }
 
@@ -82,6 +82,34 @@ TEST(Families, OfWhichNotAllPassedStandFirst) {
   EXPECT_EQ(all.rows.size(), 3U);
   EXPECT_EQ(all.rows.front().front().text, "zfill");
   EXPECT_EQ(some.rows.size(), 1U);
+}
+
+TEST(Families, WithASkipAreNotAmongThoseThatFailed) {
+  Report report = example();
+  report.results[3].verdict = Verdict::skip;
+  const TextTable all = families_table(report, true);
+  EXPECT_TRUE(families_table(report, false).rows.empty());
+  EXPECT_EQ(all.rows.back().front().text, "zfill");
+  EXPECT_EQ(all.rows.back()[2].text, "1") << "skipped";
+  EXPECT_EQ(all.rows.back()[1].tone, Tone::none);
+}
+
+TEST(Families, WithAWaivedFailureAreNotAmongThoseThatFailed) {
+  Report report = example();
+  report.results[3].verdict = Verdict::waived;
+  EXPECT_TRUE(families_table(report, false).rows.empty());
+}
+
+TEST(Families, ThatDidNotRunAreAmongThoseThatFailed) {
+  Report report = example();
+  report.results[3].verdict = Verdict::not_run;
+  EXPECT_EQ(families_table(report, false).rows.size(), 1U);
+}
+
+TEST(Families, HaveTheSmsOfTheGpuWithTheFewest) {
+  Report report = example();
+  report.sms.back().families = 0;
+  EXPECT_EQ(families_of(report).at("zfill").sms, 1U);
 }
 
 TEST(Families, OfAnOlderReportHaveNoSms) {

@@ -150,8 +150,8 @@ OrderedJson json_of(const Report& report) {
   });
   json["families"] = array(families_of(report), [](const auto& one) {
     const Family& of = one.second;
-    return object("family", one.first, "passed", of.passed, "planned", of.planned, "gpus",
-                  of.gpus.size(), "sms", of.sms);
+    return object("family", one.first, "passed", of.passed, "skipped", of.skipped, "planned",
+                  of.planned, "gpus", of.gpus.size(), "sms", of.sms);
   });
   json["outliers"] = array(outliers_of(report).groups, [](const OutlierGroup& group) {
     return object("place", group.place, "gpus", group.gpus, "metrics", group.metrics, "slower",
