@@ -176,11 +176,12 @@ AnswerComparison compare_answers(const Pairing& pairing) {
     for (std::size_t i = 0; i < bits.size(); ++i) change.bits[i] |= bits[i];
   }
   for (AnswerChange& change : made.changes)
-    for (const auto& [unit, parts] : all)
-      if (unit == change.unit && std::ranges::all_of(change.in_common, [&](const std::string& one) {
-            return has_part(parts, one);
-          }))
-        ++change.similar;
+    change.similar = static_cast<std::size_t>(std::ranges::count_if(all, [&](const auto& other) {
+      return other.first == change.unit &&
+             std::ranges::all_of(change.in_common, [&](const std::string& part) {
+               return has_part(other.second, part);
+             });
+    }));
   return made;
 }
 

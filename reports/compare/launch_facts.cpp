@@ -53,6 +53,7 @@ const std::vector<Fact>& identity_facts() {
 std::vector<std::string> names_of(const std::vector<Fact>& facts,
                                   std::initializer_list<const char*> more = {}) {
   std::vector<std::string> made;
+  made.reserve(facts.size() + more.size());
   for (const Fact& fact : facts) made.emplace_back(fact.column->fact);
   made.insert(made.end(), more.begin(), more.end());
   return made;
