@@ -2,7 +2,7 @@
 """How long four ranks in a grid of 2 x 2 take to read both panels from each other: ci/peers/exchange_model.py
 
 A rank reads from one owner at a time; an owner that two ranks read from serves each at half the rate. Ranks begin up to
-25 us apart, and a shard costs 3 us more than its bytes (kernels/cuda/gemm/NOTES.md, "Four GPUs"). By turns: a shard of
+25 us apart, and a shard costs 3 us more than its bytes (kernels/cuda/gemm/NOTES.md, "Several GPUs"). By turns: a shard of
 A, one of B, and so on. Behind: all of A, then all of B. 32 MiB a panel at 300 GB/s; the slowest rank of 400 draws."""
 import random
 import statistics

@@ -104,7 +104,7 @@ GpuTransport make_gpu_transport(const NcclId& id, std::uint32_t rank, std::uint3
   const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - began;
   const double each = std::max(1.0, (seconds - gone.count()) / 5);
   const std::string few = too_few_queues(*made.transport, rank, ranks, each);
-  // Not the usual routes with few queues: four GPUs hung there (NOTES.md, "Four GPUs").
+  // Not the usual routes with few queues: four GPUs hung there (NOTES.md, "Tried and dropped").
   const bool reads_peers = only ? *only == PanelRoute::copy_engine : few.empty();
   if (!only) made.why = few;
   std::unique_ptr<PeerWords> words;

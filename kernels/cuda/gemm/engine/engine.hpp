@@ -89,7 +89,7 @@ constexpr Partition stream_k(std::uint64_t tiles, std::uint64_t clusters, std::u
 
 /// What an engine kernel is given beside its three tensor maps. What each CTA reads before its
 /// first copy stands together at the front: a line of parameters that no CTA of the launch has read
-/// yet is waited for (NOTES.md, "Launches of a few microseconds").
+/// yet is waited for (NOTES.md, "Gains in use").
 struct EngineProblem {
   void* c = nullptr;  // m rows of n, `ldc` elements apart
   std::uint64_t ldc = 0;
