@@ -188,22 +188,26 @@ std::string start_trouble(double seconds, const std::vector<JobProcess>& found, 
 }
 
 StartWatch::StartWatch(double seconds) {
-  thread_ = std::thread([this, seconds] {
+  thread_ = std::thread([this, seconds, launcher = ::getppid()] {
     // Counted in naps: what a suspended machine sleeps is not this process's time.
     constexpr std::chrono::milliseconds kNap{50};
-    for (double left = seconds; left > 0; left -= 0.05) {
+    bool alone = false;  // Open MPI does not always notice in MPI_Init that its mpirun is gone
+    for (double left = seconds; left > 0 && !alone; left -= 0.05) {
       wait_for(kNap);
       if (over_) return;
+      alone = ::getppid() != launcher;
     }
     const std::vector<JobProcess> found = ranks_of_this_host();
     const auto runs = std::find_if(found.begin(), found.end(),
                                    [](const JobProcess& rank) { return !rank.stopped; });
     const std::uint32_t me = promised("PMIX_RANK");
-    if (runs == found.end() || runs->rank == me)
+    if (runs != found.end() && runs->rank != me)
+      wait_for(std::chrono::seconds(2));  // the launcher ends all when the first has gone
+    else if (alone)
+      print_error("the launcher ended before MPI_Init returned; start again");
+    else
       print_error(start_trouble(seconds, found, promised("OMPI_COMM_WORLD_LOCAL_SIZE"),
                                 promised("OMPI_COMM_WORLD_SIZE")));
-    else
-      wait_for(std::chrono::seconds(2));  // the launcher ends all when the first has gone
     // MPI_Init may hold any lock: nothing is torn down.
     ::_exit(static_cast<int>(ExitCode::environment));
   });

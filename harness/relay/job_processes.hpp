@@ -53,8 +53,9 @@ std::vector<JobProcess> ranks_of_this_host();
 std::string start_trouble(double seconds, const std::vector<JobProcess>& found, std::uint32_t here,
                           std::uint32_t all);
 
-/// From its making to its end; after `seconds` in which this process could run, ends the process
-/// with exit code 5. One line comes from the lowest rank of the host that is not stopped.
+/// From its making to its end; after `seconds` in which this process could run, or when the process
+/// that started this one is gone, ends the process with exit code 5. One line comes from the lowest
+/// rank of the host that is not stopped.
 class StartWatch {
  public:
   explicit StartWatch(double seconds);

@@ -2,8 +2,11 @@
 #include "harness/relay/job_processes.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 
 namespace tidemark {
@@ -42,6 +45,32 @@ TEST(StartTrouble, knows_no_ranks_without_a_launcher_that_names_the_job) {
 }
 
 TEST(StartWatch, that_is_over_in_time_ends_nothing) { const StartWatch watch(60); }
+
+// A launcher that starts a rank and ends once the rank watches. The pipe tells when the rank ends.
+TEST(StartWatch, ends_the_process_when_the_launcher_is_gone) {
+  std::array<int, 2> watched{}, alive{};
+  ASSERT_EQ(::pipe(watched.data()) + ::pipe(alive.data()), 0);
+  const pid_t launcher = ::fork();
+  ASSERT_GE(launcher, 0);
+  if (launcher == 0) {
+    if (::fork() == 0) {
+      const StartWatch watch(60);
+      ::close(watched[1]);
+      ::sleep(60);
+      ::_exit(0);
+    }
+    ::close(watched[1]);
+    char none = 0;
+    ::_exit(::read(watched[0], &none, 1) == 0 ? 0 : 1);
+  }
+  ::close(watched[1]);
+  ::close(alive[1]);
+  ASSERT_EQ(::waitpid(launcher, nullptr, 0), launcher);
+  pollfd end{.fd = alive[0], .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&end, 1, 30'000), 1);
+  ::close(watched[0]);
+  ::close(alive[0]);
+}
 
 TEST(StartWatchDeathTest, ends_the_process_with_exit_code_5) {
   EXPECT_EXIT(
