@@ -26,6 +26,7 @@
 #include "kernels/ops/program/program_json.hpp"
 #include "reports/render/page.hpp"
 #include "reports/render/show.hpp"
+#include "reports/store/replace_file.hpp"
 #include "suite/runner.hpp"
 
 namespace tidemark {
@@ -64,26 +65,6 @@ ProgramEnd ending(WorkerProcess& worker) {
           .reason = "its process " + worker.end_text()};
 }
 
-// Until when the worker may be silent.
-class Deadline {
- public:
-  Deadline(const Program& program, const ProgramBounds& bounds)
-      : run_s_(bounds.run_s + seconds_of(program)) {
-    set(bounds.ready_s);
-  }
-  void begin(double patience_s) { set(patience_s > 0 ? patience_s : run_s_); }
-  bool over() const { return monotonic_s() > until_; }
-  double seconds() const { return seconds_; }
-
- private:
-  void set(double seconds) {
-    seconds_ = seconds;
-    until_ = monotonic_s() + seconds;
-  }
-
-  double run_s_, seconds_ = 0, until_ = 0;
-};
-
 // Worker's message, where it ends the wait.
 std::optional<ProgramEnd> answer_in(Said& said) {
   if (auto* ran = std::get_if<SaidProgram>(&said))
@@ -98,29 +79,47 @@ ProgramEnd run_once(const WorkerStart& start, const SetupOrder& setup, const Pro
   WorkerProcess worker(start);
   worker.send(setup);
   worker.send(ProgramOrder{});
-  Deadline deadline(program, bounds);
+  WorkerDeadline deadline(bounds.ready_s);
+  std::optional<ProgramEnd> answer;
+  const std::optional<ProgramEnd> early = ended_before(worker, deadline, [&](Said& said) {
+    if (const auto* started = std::get_if<SaidStarted>(&said))
+      deadline.begin(started->patience_s > 0 ? started->patience_s
+                                             : bounds.run_s + seconds_of(program));
+    answer = answer_in(said);
+    return answer.has_value();
+  });
+  return early ? *early : *answer;
+}
+
+}  // namespace
+
+void WorkerDeadline::begin(double seconds) {
+  seconds_ = seconds;
+  until_ = monotonic_s() + seconds;
+}
+
+bool WorkerDeadline::over() const { return monotonic_s() > until_; }
+
+std::optional<ProgramEnd> ended_before(WorkerProcess& worker, const WorkerDeadline& deadline,
+                                       const std::function<bool(Said&)>& take) {
   while (true) {
     const bool gone = worker.ended().has_value();
     worker.pump();
-    while (std::optional<Said> said = worker.take()) {
-      if (const auto* started = std::get_if<SaidStarted>(&*said))
-        deadline.begin(started->patience_s);
-      if (std::optional<ProgramEnd> answer = answer_in(*said)) return std::move(*answer);
-    }
+    while (std::optional<Said> said = worker.take())
+      if (take(*said)) return std::nullopt;
     if (worker.broken())
-      return {.kind = ProgramEnd::Kind::refused,
-              .reason = "its process wrote a line that is no message"};
+      return ProgramEnd{.kind = ProgramEnd::Kind::refused,
+                        .reason = "its process wrote a line that is no message"};
     if (gone) return ending(worker);
     if (deadline.over())
-      return {.kind = ProgramEnd::Kind::hung,
-              .reason = fmt::format("it had no result after {:.0f} s", deadline.seconds())};
+      return ProgramEnd{
+          .kind = ProgramEnd::Kind::hung,
+          .reason = fmt::format("it had no result after {:.0f} s", deadline.seconds())};
     std::array<pollfd, 2> fds = {{{.fd = worker.records_fd(), .events = POLLIN, .revents = 0},
                                   {.fd = worker.errors_fd(), .events = POLLIN, .revents = 0}}};
     ::poll(fds.data(), fds.size(), 100);
   }
 }
-
-}  // namespace
 
 ProgramEnd run_in_worker(WorkerStart start, const SetupOrder& setup, const Program& program,
                          const ProgramBounds& bounds) {
@@ -332,32 +331,8 @@ std::string name_of(const GpuRecord& gpu) {
   return fmt::format("{} {}", gpu.uuid.substr(0, kUuidDigits), gpu.name);
 }
 
-// A device and how to start a worker that has it.
-struct Place {
-  std::string device;
-  DeviceKind kind = DeviceKind::virtual_device;
-  std::string gpu = {};  // its UUID
-  bool jit = false;
-  SetupOrder setup = {};
-
-  ProgramEnd run(const Program& checked) const {
-    return run_in_worker({.visible_gpu = gpu, .jit = jit}, setup, checked,
-                         {.ready_s = jit ? kReadyJit : kReady});
-  }
-};
-
-std::vector<Place> places_of(const ProgramDevices& devices) {
-  std::vector<Place> places;
-  if (chooses_gpu(devices.options.device)) {
-    const GpuRecord gpu = one_gpu(devices.verb, devices.options, devices.preferred);
-    places.push_back({.device = name_of(gpu),
-                      .kind = DeviceKind::cuda,
-                      .gpu = gpu.uuid,
-                      .jit = devices.options.jit,
-                      .setup = {.device = DeviceKind::cuda}});
-  }
-  places.push_back({.device = "virtual device", .setup = {.options = devices.options}});
-  return places;
+ProgramEnd run_at(const ProgramPlace& place, const Program& checked) {
+  return run_in_worker(place.start, place.setup, checked, {.ready_s = place.ready_s});
 }
 
 // Of the same verdict and, for the first thing that is wrong, the same kind: "guard", "barrier".
@@ -369,13 +344,13 @@ bool is_alike(const DeviceVerdict& one, const DeviceVerdict& other) {
   return one.word == other.word && kind(one) == kind(other);
 }
 
-Program minimized_at(const Place& place, const PreparedProgram& program, const DeviceVerdict& whole,
-                     std::size_t& runs) {
+Program minimized_at(const ProgramPlace& place, const PreparedProgram& program,
+                     const DeviceVerdict& whole, std::size_t& runs) {
   return minimized(program.program, [&](const Program& candidate) {
     try {
       const PreparedProgram less = prepared(candidate, "candidate");
       ++runs;
-      return is_alike(whole, verdict_on(less, place.run(less.checked)));
+      return is_alike(whole, verdict_on(less, run_at(place, less.checked)));
     } catch (const UsageError&) {
       return false;  // not sound, or nothing can be predicted of it
     }
@@ -383,6 +358,22 @@ Program minimized_at(const Place& place, const PreparedProgram& program, const D
 }
 
 }  // namespace
+
+std::vector<ProgramPlace> places_of(const ProgramDevices& devices) {
+  std::vector<ProgramPlace> places;
+  if (chooses_gpu(devices.options.device)) {
+    const GpuRecord gpu = one_gpu(devices.verb, devices.options, devices.preferred);
+    const bool jit = devices.options.jit;
+    places.push_back({.device = name_of(gpu),
+                      .kind = DeviceKind::cuda,
+                      .start = {.visible_gpu = gpu.uuid, .jit = jit},
+                      .setup = {.device = DeviceKind::cuda},
+                      .ready_s = jit ? kReadyJit : kReady});
+  }
+  places.push_back(
+      {.device = "virtual device", .setup = {.options = devices.options}, .ready_s = kReady});
+  return places;
+}
 
 void check_devices(const ProgramDevices& devices) {
   const LaunchOptions& options = devices.options;
@@ -397,9 +388,9 @@ ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devi
                       const std::string& heading) {
   std::vector<DeviceRun> runs;
   try {
-    for (const Place& place : places_of(devices))
+    for (const ProgramPlace& place : places_of(devices))
       runs.push_back(
-          {.device = place.device, .kind = place.kind, .end = place.run(program.checked)});
+          {.device = place.device, .kind = place.kind, .end = run_at(place, program.checked)});
   } catch (const Error& refused) {
     throw EnvironmentError(fmt::format("{}: {}", devices.verb, refused.what()));
   }
@@ -411,8 +402,8 @@ ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devi
 
 PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevices& devices,
                              const std::string& name, std::string& heading) try {
-  for (const Place& place : places_of(devices)) {
-    const DeviceVerdict whole = verdict_on(program, place.run(program.checked));
+  for (const ProgramPlace& place : places_of(devices)) {
+    const DeviceVerdict whole = verdict_on(program, run_at(place, program.checked));
     if (whole.code != ExitCode::failed) continue;
     std::size_t runs = 1;
     PreparedProgram least = prepared(minimized_at(place, program, whole, runs), name);
@@ -427,6 +418,13 @@ PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevice
                   name));
 } catch (const Error& refused) {
   throw EnvironmentError(fmt::format("{}: {}", devices.verb, refused.what()));
+}
+
+void write_named_file(const std::string& path, std::string_view option, std::string_view what,
+                      const std::string& text) {
+  if (path.empty()) return;
+  replace_file(path, text, option);
+  print_out(fmt::format("{} written to {}\n", what, printable(path)));
 }
 
 ExitCode run_program_file(const std::string& path, const LaunchOptions& options) {

@@ -2,7 +2,10 @@
 // text.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/command_line/launch_options.hpp"
@@ -35,6 +38,23 @@ struct ProgramBounds {
   double ready_s = 120;  // until the worker has its device
   double run_s = 60;     // beyond what the waits and delays of the program may take
 };
+
+/// How long a worker may be silent.
+class WorkerDeadline {
+ public:
+  explicit WorkerDeadline(double seconds) { begin(seconds); }
+  void begin(double seconds);
+  bool over() const;
+  double seconds() const { return seconds_; }
+
+ private:
+  double seconds_ = 0, until_ = 0;
+};
+
+/// Takes what the worker says until `take` returns true. Else how it ended before that, or that it
+/// was silent for too long.
+std::optional<ProgramEnd> ended_before(WorkerProcess& worker, const WorkerDeadline& deadline,
+                                       const std::function<bool(Said&)>& take);
 
 /// Runs `program` as it stands, without further checks. Throws Error where no process can be
 /// started.
@@ -84,6 +104,19 @@ struct ProgramDevices {
   std::string preferred = {};  // UUID of the GPU to take where --gpus names none
 };
 
+/// One of the devices, and how to start a worker that has it.
+struct ProgramPlace {
+  std::string device;  // as in DeviceRun
+  DeviceKind kind = DeviceKind::virtual_device;
+  WorkerStart start = {};
+  SetupOrder setup = {};
+  double ready_s = 0;  // until the worker has its device
+};
+
+/// The GPU, where one is chosen, and the virtual device. Throws EnvironmentError where the GPU
+/// cannot be had.
+std::vector<ProgramPlace> places_of(const ProgramDevices& devices);
+
 /// Throws UsageError for a choice of devices that cannot be.
 void check_devices(const ProgramDevices& devices);
 
@@ -97,6 +130,10 @@ ExitCode run_prepared(const PreparedProgram& program, const ProgramDevices& devi
 /// program fails on none, EnvironmentError where the GPU cannot be had.
 PreparedProgram minimized_on(const PreparedProgram& program, const ProgramDevices& devices,
                              const std::string& name, std::string& heading);
+
+/// Writes a file that --json or --emit-cuda names, where one does, and says so.
+void write_named_file(const std::string& path, std::string_view option, std::string_view what,
+                      const std::string& text);
 
 /// tidemark run --program FILE.
 ExitCode run_program_file(const std::string& path, const LaunchOptions& options);

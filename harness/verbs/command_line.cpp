@@ -112,6 +112,7 @@ void add_verbs(CLI::App& app, Action& chosen, int argc, char** argv) {
   add_list(app, chosen);
   add_show(app, chosen);
   add_replay(app, chosen);
+  add_fuzz(app, chosen);
   add_compare(app, chosen);
   add_history(app, chosen);
   add_export(app, chosen);

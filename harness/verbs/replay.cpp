@@ -22,7 +22,6 @@
 #include "kernels/ops/program/program_json.hpp"
 #include "reports/base/words.hpp"
 #include "reports/document/report/document.hpp"
-#include "reports/store/replace_file.hpp"
 #include "suite/reproducer/reproducer.hpp"
 
 namespace tidemark {
@@ -70,13 +69,6 @@ void check_output(const TypedReplay& typed, const std::string& path, std::string
     throw UsageError(fmt::format("{} '{}': is the report and would be replaced; give another file",
                                  option, path));
   check_replaceable(path, "a file", option);
-}
-
-void write(const std::string& path, std::string_view option, std::string_view what,
-           const std::string& text) {
-  if (path.empty()) return;
-  replace_file(path, text, option);
-  print_out(fmt::format("{} written to {}\n", what, printable(path)));
 }
 
 // "wait: step 9: expected not complete, got complete" gives both halves their place.
@@ -147,10 +139,10 @@ ExitCode replay(const TypedReplay& typed) {
   PreparedProgram program = prepared(*replayed.row.program, replayed.title());
   std::string heading = heading_of(replayed, program, devices.options.fault);
   if (typed.minimize) program = minimized_on(program, devices, replayed.title(), heading);
-  write(typed.json, "--json", "program", program_json(program.program));
+  write_named_file(typed.json, "--json", "program", program_json(program.program));
   if (!typed.cuda.empty())
-    write(typed.cuda, "--emit-cuda", "CUDA reproducer",
-          cuda_reproducer(program.checked, words_of(replayed)));
+    write_named_file(typed.cuda, "--emit-cuda", "CUDA reproducer",
+                     cuda_reproducer(program.checked, words_of(replayed)));
   if (!typed.json.empty() || !typed.cuda.empty()) return ExitCode::ok;
   const RebuiltRow& rebuilt = replayed.row;
   if (rebuilt.which != nullptr && rebuilt.which->unlike_measured != nullptr)

@@ -23,6 +23,7 @@ void add_bench(CLI::App& app, Action& chosen, int argc, char** argv);
 void add_list(CLI::App& app, Action& chosen);
 void add_show(CLI::App& app, Action& chosen);
 void add_replay(CLI::App& app, Action& chosen);
+void add_fuzz(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_history(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);

@@ -81,7 +81,7 @@ void fields(Io& io, Is<TransportOrder> auto& r) {
 template <class Io>
 void fields(Io& io, Is<RunOrder> auto& r) {
   io("case", r.case_name), io("attempt", r.attempt), io("alone", r.alone), io("row", r.row);
-  io("first_row", r.first_row);
+  io("first_row", r.first_row), io("seed", r.seed);
 }
 
 template <class Io>

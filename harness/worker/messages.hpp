@@ -43,9 +43,10 @@ struct TransportOrder {
 struct RunOrder {
   std::string case_name;
   std::uint32_t attempt = 1;
-  bool alone = false;           // RunCaseOptions::alone
-  std::int64_t row = -1;        // this one alone; below 0: as LaunchOptions::row says
-  std::uint32_t first_row = 0;  // RunCaseOptions::first_row
+  bool alone = false;                      // RunCaseOptions::alone
+  std::int64_t row = -1;                   // this one alone; below 0: as LaunchOptions::row says
+  std::uint32_t first_row = 0;             // RunCaseOptions::first_row
+  std::optional<std::uint64_t> seed = {};  // in the place of SetupOrder::seed
 };
 
 /// Runs the program that kProgramFd holds as JSON, exactly as it is there. It is no part of the

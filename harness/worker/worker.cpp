@@ -188,7 +188,7 @@ class Worker {
 
   Outcome judged(const Case& which, const RunOrder& order) {
     RunContext context{.level = setup_.options.level,
-                       .seed = case_seed(setup_.seed, which.name),
+                       .seed = case_seed(order.seed.value_or(setup_.seed), which.name),
                        .device = setup_.device,
                        .first = setup_.slot == 0,
                        .product = setup_.options.product};

@@ -1,0 +1,60 @@
+// Programs drawn at random: which they are, and what is told of one that fails.
+#include "harness/replay/fuzz.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace tidemark {
+namespace {
+
+ProgramPlace place_with(const std::string& fault = "") {
+  return {.device = "virtual device",
+          .start = {.program = TIDEMARK_BINARY},
+          .setup = {.options = {.fault = fault}},
+          .ready_s = 60};
+}
+
+// One batch of 2,000, or less where a program fails.
+Fuzzed one_batch(const ProgramPlace& place, std::uint64_t seed) {
+  return fuzz(place, seed, [](std::uint64_t programs) { return programs <= 2000; });
+}
+
+TEST(Fuzz, programs_on_a_right_device_agree_with_the_oracle) {
+  const Fuzzed fuzzed = one_batch(place_with(), 7);
+  EXPECT_FALSE(fuzzed.failed);
+  EXPECT_EQ(fuzzed.unusable, "");
+  EXPECT_EQ(fuzzed.programs, 2000U);
+}
+
+TEST(Fuzz, a_seed_draws_the_same_programs_again) {
+  const std::string drawn = one_batch(place_with(), 7).coverage.text();
+  EXPECT_EQ(one_batch(place_with(), 7).coverage.text(), drawn);
+  EXPECT_NE(one_batch(place_with(), 8).coverage.text(), drawn);
+}
+
+TEST(Fuzz, a_broken_device_is_found_with_its_program) {
+  const Fuzzed fuzzed = one_batch(place_with("expect_peer_written"), 7);
+  ASSERT_TRUE(fuzzed.failed);
+  ASSERT_TRUE(fuzzed.failed->program);
+  EXPECT_FALSE(fuzzed.failed->program->steps.empty());
+}
+
+TEST(Fuzz, a_process_that_crashes_is_a_failure_without_a_program) {
+  ::setenv("TIDEMARK_TEST_HOOK", "crash@program.random", 1);
+  const Fuzzed fuzzed = one_batch(place_with(), 7);
+  ::unsetenv("TIDEMARK_TEST_HOOK");
+  ASSERT_TRUE(fuzzed.failed);
+  EXPECT_FALSE(fuzzed.failed->program);
+  EXPECT_NE(fuzzed.failed->reason.find("signal 11"), std::string::npos) << fuzzed.failed->reason;
+}
+
+TEST(Fuzz, a_device_that_cannot_be_had_is_no_failure) {
+  const Fuzzed fuzzed = one_batch(place_with("no_such_fault"), 7);
+  EXPECT_FALSE(fuzzed.failed);
+  EXPECT_NE(fuzzed.unusable, "");
+}
+
+}  // namespace
+}  // namespace tidemark
