@@ -1,4 +1,4 @@
-// Programs drawn at random: which they are, and what is told of one that fails.
+// Programs drawn at random: which they are, and what is known of one that fails.
 #include "harness/replay/fuzz.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // tidemark fuzz: programs drawn at random, against the oracle.
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -96,34 +97,38 @@ ExitCode fuzz_verb(const TypedFuzz& typed) {
   if (!typed.cuda.empty()) check_replaceable(typed.cuda, "a file", "--emit-cuda");
   const ProgramDevices devices = devices_of(typed);
   Fuzzed fuzzed;
-  StopWatch stop(seconds);
-  const double began = monotonic_s();
+  int interrupted = 0;  // by this signal
   try {
+    StopWatch stop(seconds);  // gone before a program is minimized, which a signal may end
+    const double began = monotonic_s();
     const ProgramPlace place = places_of(devices).front();
-    double told = began;
+    double last_line = began;
     fuzzed = fuzz(place, seed, [&](std::uint64_t programs) {
-      if (monotonic_s() - told >= 10) {
-        told = monotonic_s();
+      if (monotonic_s() - last_line >= 10) {
+        last_line = monotonic_s();
         write_error(fmt::format("tidemark: {}, {:.0f} of {:.0f} s\n", plural(programs, "program"),
-                                told - began, seconds));
+                                last_line - began, seconds));
       }
       return !stop.check();
     });
+    if (const std::optional<StopReason>& reason = stop.check()) interrupted = reason->signal;
     print_out(summary_of(fuzzed, place, seed, monotonic_s() - began));
   } catch (const Error& refused) {
     throw EnvironmentError(fmt::format("fuzz: {}", refused.what()));
   }
-  if (fuzzed.programs == 0 && !fuzzed.failed && fuzzed.unusable.empty())
-    fuzzed.unusable = "it ended before 2,000 programs had run; give --for more time";
+  if (fuzzed.failed) return show_failed(typed, *fuzzed.failed, devices);
+  if (fuzzed.unusable.empty() && interrupted != 0)
+    fuzzed.unusable = fmt::format("stopped by signal {}", interrupted);
+  if (fuzzed.unusable.empty() && fuzzed.programs == 0)
+    fuzzed.unusable = "it ended before the first batch of programs; give --for more time";
   if (!fuzzed.unusable.empty()) {
     print_error("fuzz: " + fuzzed.unusable);
     return ExitCode::incomplete;
   }
-  if (fuzzed.failed) return show_failed(typed, *fuzzed.failed, devices);
   const bool is_virtual = !chooses_gpu(devices.options.device);
   print_out(fmt::format("RESULT: PASS{}\n",
                         is_virtual ? "  (VIRTUAL device: nothing here ran on a GPU)" : ""));
-  return stop.check()->signal == 0 ? ExitCode::ok : ExitCode::incomplete;
+  return ExitCode::ok;
 }
 
 }  // namespace
