@@ -5,7 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
+#include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,92 +32,147 @@ struct BatchEnd {
   std::optional<ProgramEnd> early;  // of its worker
 };
 
+// What the lanes share. Each takes the next batch when it is done with one.
 class Batches {
  public:
-  Batches(const ProgramPlace& place, const std::function<bool(std::uint64_t)>& go_on)
-      : place_(place), go_on_(go_on) {
+  Batches(std::uint64_t seed, const std::function<bool(std::uint64_t)>& go_on)
+      : seed_(seed), go_on_(go_on) {}
+
+  /// Whether batch `batch` is to be run, or to go on: behind one that failed none is, those before
+  /// it are, so that the first in the order of the seed is kept. `running`: programs of it so far.
+  bool may_go_on(std::uint64_t batch, std::uint32_t running) {
+    const std::lock_guard lock(mutex_);
+    if (running > 0) running_[batch] = running;
+    std::uint64_t programs = fuzzed_.programs;
+    for (const auto& [number, some] : running_) programs += some;
+    if (!stopped_) stopped_ = !go_on_(programs);
+    return !stopped_ && fuzzed_.unusable.empty() && batch < failed_;
+  }
+  std::uint64_t take() {
+    const std::lock_guard lock(mutex_);
+    if (returned_.empty()) return next_++;
+    return returned_.extract(returned_.begin()).value();
+  }
+  void give_back(std::uint64_t batch) {
+    const std::lock_guard lock(mutex_);
+    returned_.insert(batch);
+  }
+  std::uint64_t seed_of(std::uint64_t batch) const { return splitmix64(seed_ + batch); }
+
+  void add(std::uint64_t batch, const std::vector<Op>& rows) {
+    const std::lock_guard lock(mutex_);
+    running_.erase(batch);
+    fuzzed_.programs += rows.size();
+    for (const Op& row : rows) fuzzed_.coverage.add(std::get<Program>(row));
+  }
+  void fail(std::uint64_t batch, FailedProgram failed) {
+    const std::lock_guard lock(mutex_);
+    if (batch >= failed_) return;
+    failed_ = batch;
+    fuzzed_.failed = std::move(failed);
+  }
+  void give_up(std::string why) {
+    const std::lock_guard lock(mutex_);
+    fuzzed_.unusable = std::move(why);
+  }
+
+  Fuzzed take_all() { return std::move(fuzzed_); }
+
+ private:
+  const std::uint64_t seed_;
+  const std::function<bool(std::uint64_t)>& go_on_;
+  std::mutex mutex_;
+  std::uint64_t next_ = 0;
+  std::set<std::uint64_t> returned_;
+  Fuzzed fuzzed_;
+  std::map<std::uint64_t, std::uint32_t> running_;  // programs of batches that are not over
+  std::uint64_t failed_ = std::numeric_limits<std::uint64_t>::max();
+  bool stopped_ = false;
+};
+
+// One worker at a time, and the batches that it runs.
+class Lane {
+ public:
+  Lane(const ProgramPlace& place, Batches& batches, bool first)
+      : place_(place), batches_(batches), first_(first) {
     place_.setup.options.level = Level::nightly;
   }
 
-  Fuzzed run(std::uint64_t seed) {
-    for (std::uint64_t batch = 0; !is_over() && may_go_on(fuzzed_.programs); ++batch)
-      run_batch(splitmix64(seed + batch));
-    return std::move(fuzzed_);
+  void run() {
+    for (std::uint64_t batch = batches_.take(); !over_ && batches_.may_go_on(batch, 0);
+         batch = batches_.take())
+      run_batch(batch);
   }
 
  private:
-  bool is_over() const { return stopped_ || fuzzed_.failed || !fuzzed_.unusable.empty(); }
-
-  bool may_go_on(std::uint64_t programs) {
-    if (!stopped_) stopped_ = !go_on_(programs);
-    return !stopped_;
-  }
-
-  void run_batch(std::uint64_t seed) {
-    BatchEnd end = carried_out(seed, false);
+  void run_batch(std::uint64_t batch) {
+    const std::uint64_t seed = batches_.seed_of(batch);
+    BatchEnd end = carried_out(batch, false);
     // Programs that shared a launch cannot tell which of them ended it.
     const bool spent = end.early ? end.early->kind != ProgramEnd::Kind::refused
                                  : end.outcome && end.outcome->suspects > 0;
-    if (spent && may_go_on(fuzzed_.programs)) end = carried_out(seed, true);
-    if (end.early) return keep_early(seed, *end.early);
+    if (spent && batches_.may_go_on(batch, 0)) end = carried_out(batch, true);
+    if (end.early) return keep_early(batch, *end.early);
     if (!end.outcome) return;  // given up
     const Outcome& outcome = *end.outcome;
-    fuzzed_.programs += outcome.rows_run;
-    cover(seed, outcome.rows_run);
-    if (outcome.judgement == Judgement::tool_error) fuzzed_.unusable = outcome.reason;
-    if (outcome.judgement == Judgement::pass || outcome.judgement == Judgement::skip ||
-        outcome.judgement == Judgement::tool_error)
-      return;
-    fuzzed_.failed = FailedProgram{.seed = seed, .row = 0, .program = {}, .reason = outcome.reason};
-    if (outcome.miscompares.empty()) return;
-    const Miscompare& first = outcome.miscompares.front();
-    fuzzed_.failed->row = first.row;
-    fuzzed_.failed->program = program_from_json(first.parameters, kDrawn);
+    served_ = true;
+    batches_.add(batch, rows_of(seed, outcome.rows_run));
+    if (outcome.judgement == Judgement::tool_error) return batches_.give_up(outcome.reason);
+    if (outcome.judgement == Judgement::pass || outcome.judgement == Judgement::skip) return;
+    FailedProgram failed{.seed = seed, .row = 0, .program = {}, .reason = outcome.reason};
+    if (!outcome.miscompares.empty()) {
+      const Miscompare& first = outcome.miscompares.front();
+      failed.row = first.row;
+      failed.program = program_from_json(first.parameters, kDrawn);
+    }
+    batches_.fail(batch, std::move(failed));
   }
 
-  void keep_early(std::uint64_t seed, const ProgramEnd& end) {
+  void keep_early(std::uint64_t batch, const ProgramEnd& end) {
     worker_.reset();
+    over_ = true;
     if (end.kind == ProgramEnd::Kind::crashed || end.kind == ProgramEnd::Kind::hung)
-      fuzzed_.failed = FailedProgram{.seed = seed, .row = 0, .program = {}, .reason = end.reason};
-    else
-      fuzzed_.unusable = end.reason;
+      batches_.fail(
+          batch, {.seed = batches_.seed_of(batch), .row = 0, .program = {}, .reason = end.reason});
+    else if (first_ || served_)
+      batches_.give_up(end.reason);
+    else  // a GPU may not take several processes
+      batches_.give_back(batch);
   }
 
   // Sends the batch to a worker that can be used.
-  BatchEnd carried_out(std::uint64_t seed, bool alone) {
+  BatchEnd carried_out(std::uint64_t batch, bool alone) {
     if (alone) worker_.reset();
     WorkerDeadline deadline(worker_ ? kSilent : place_.ready_s);
     if (!worker_) {
       worker_ = std::make_unique<WorkerProcess>(place_.start);
       worker_->send(place_.setup);
     }
-    worker_->send(RunOrder{.case_name = kDrawn, .alone = alone, .seed = seed});
+    worker_->send(RunOrder{.case_name = kDrawn, .alone = alone, .seed = batches_.seed_of(batch)});
     BatchEnd end;
     end.early = ended_before(*worker_, deadline, [&](Said& said) {
       deadline.begin(kSilent);
       if (auto* outcome = std::get_if<SaidOutcome>(&said))
         end.outcome = std::move(outcome->outcome);
-      std::uint64_t so_far = fuzzed_.programs;
-      if (const auto* progress = std::get_if<SaidProgress>(&said)) so_far += progress->done;
-      return end.outcome || !may_go_on(so_far);
+      const auto* progress = std::get_if<SaidProgress>(&said);
+      return end.outcome || !batches_.may_go_on(batch, progress != nullptr ? progress->done : 0);
     });
     if (!end.outcome || end.outcome->device_spent) worker_.reset();
     return end;
   }
 
-  // The first `rows` of the batch, drawn once more.
-  void cover(std::uint64_t seed, std::uint32_t rows) {
-    const RunContext context{
-        .level = Level::nightly, .seed = case_seed(seed, kDrawn), .device = place_.kind};
-    const std::vector<Op> drawn = case_named(kDrawn)->rows(context);
-    for (std::size_t row = 0; row < std::min<std::size_t>(rows, drawn.size()); ++row)
-      fuzzed_.coverage.add(std::get<Program>(drawn[row]));
+  // The first `count` of the batch, drawn once more.
+  std::vector<Op> rows_of(std::uint64_t seed, std::uint32_t count) const {
+    std::vector<Op> rows = case_named(kDrawn)->rows(
+        {.level = Level::nightly, .seed = case_seed(seed, kDrawn), .device = place_.kind});
+    rows.resize(std::min<std::size_t>(count, rows.size()));
+    return rows;
   }
 
   ProgramPlace place_;
-  const std::function<bool(std::uint64_t)>& go_on_;
-  Fuzzed fuzzed_;
-  bool stopped_ = false;
+  Batches& batches_;
+  const bool first_;
+  bool served_ = false, over_ = false;
   std::unique_ptr<WorkerProcess> worker_;
 };
 
@@ -148,9 +208,15 @@ std::string Coverage::text() const {
       plural(combinations_.size(), "combination"));
 }
 
-Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed,
+Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed, unsigned workers,
             const std::function<bool(std::uint64_t programs)>& go_on) {
-  return Batches(place, go_on).run(seed);
+  Batches batches(seed, go_on);
+  std::vector<std::future<void>> lanes;
+  lanes.reserve(workers);
+  for (unsigned i = 0; i < workers; ++i)
+    lanes.push_back(std::async(std::launch::async, [&, i] { Lane(place, batches, i == 0).run(); }));
+  for (std::future<void>& lane : lanes) lane.get();  // throws what the lane threw
+  return batches.take_all();
 }
 
 }  // namespace tidemark

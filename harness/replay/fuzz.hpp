@@ -42,11 +42,12 @@ struct Fuzzed {
   std::string unusable;  // why the device could not be used (any more); empty: it could
 };
 
-/// Draws programs from `seed` on and runs them at `place`, until `go_on` is false or one fails.
-/// The same seed draws the same programs in the same order, on every machine. `go_on` is asked at
-/// least each time that the worker says something, and hears how many programs ran so far. Throws
-/// Error where no process can be started.
-Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed,
+/// Draws programs from `seed` on and runs them at `place` in so many workers, until `go_on` is
+/// false or one fails. The same seed draws the same programs in the same order, on every machine,
+/// and of those that fail the first is kept; how many run behind it differs. `go_on` is asked at
+/// least each time that a worker says something, by one thread at a time, and hears how many
+/// programs ran so far. Throws Error where no process can be started.
+Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed, unsigned workers,
             const std::function<bool(std::uint64_t programs)>& go_on);
 
 }  // namespace tidemark

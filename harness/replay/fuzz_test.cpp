@@ -18,7 +18,7 @@ ProgramPlace place_with(const std::string& fault = "") {
 
 // One batch of 2,000, or less where a program fails.
 Fuzzed one_batch(const ProgramPlace& place, std::uint64_t seed) {
-  return fuzz(place, seed, [](std::uint64_t programs) { return programs <= 2000; });
+  return fuzz(place, seed, 1, [](std::uint64_t programs) { return programs <= 2000; });
 }
 
 TEST(Fuzz, programs_on_a_right_device_agree_with_the_oracle) {
@@ -39,6 +39,15 @@ TEST(Fuzz, a_broken_device_is_found_with_its_program) {
   ASSERT_TRUE(fuzzed.failed);
   ASSERT_TRUE(fuzzed.failed->program);
   EXPECT_FALSE(fuzzed.failed->program->steps.empty());
+}
+
+TEST(Fuzz, several_workers_keep_the_failure_that_comes_first) {
+  const auto failing = [](unsigned workers) {
+    const Fuzzed fuzzed = fuzz(place_with("expect_peer_written"), 7, workers,
+                               [](std::uint64_t programs) { return programs <= 100'000; });
+    return fuzzed.failed ? fuzzed.failed->seed : 0;
+  };
+  EXPECT_EQ(failing(3), failing(1));
 }
 
 TEST(Fuzz, a_process_that_crashes_is_a_failure_without_a_program) {

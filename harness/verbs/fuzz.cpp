@@ -1,8 +1,10 @@
 // tidemark fuzz: programs drawn at random, against the oracle.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +26,8 @@
 
 namespace tidemark {
 namespace {
+
+constexpr unsigned kMostWorkers = 8;  // each judges in threads of its own, too
 
 struct TypedFuzz {
   std::string seconds = "60s", seed, device = "auto", gpus, fault, json, cuda;
@@ -103,7 +107,8 @@ ExitCode fuzz_verb(const TypedFuzz& typed) {
     const double began = monotonic_s();
     const ProgramPlace place = places_of(devices).front();
     double last_line = began;
-    fuzzed = fuzz(place, seed, [&](std::uint64_t programs) {
+    const unsigned workers = std::clamp(std::thread::hardware_concurrency(), 1U, kMostWorkers);
+    fuzzed = fuzz(place, seed, workers, [&](std::uint64_t programs) {
       if (monotonic_s() - last_line >= 10) {
         last_line = monotonic_s();
         write_error(fmt::format("tidemark: {}, {:.0f} of {:.0f} s\n", plural(programs, "program"),

@@ -1,8 +1,9 @@
 // Arrivals: as many as a barrier can wait for, and those of threads and CTAs that leave it for
 // good.
 #include <fmt/format.h>
-#include <algorithm>
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
@@ -73,6 +74,93 @@ const Register kCountsRemote{{
     .cites = "PTX ISA 9.0, 9.7.13.15.2 expected arrival count from 1 to 2^20-1; 9.7.13.15.13 "
              "mbarrier.arrive, shared::cluster",
     .rows = [](const RunContext&) { return counts_rows(5); },
+}};
+
+// Two phases of `count` arrivals on one barrier: `first` at once by .noComplete, one thread in the
+// usual way where more are left, and all others by an instruction that tests its token. `bytes` are
+// announced and taken off again behind the last arrival.
+Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes) {
+  Program program{.window = kGuardBytes,
+                  .barriers = 1,
+                  .regions = {},
+                  .maps = {},
+                  .steps = {{.verb = Verb::init, .count = count}},
+                  .payload = {},
+                  .what = fmt::format("{} of {} arrivals at once, {} bytes", first, count, bytes)};
+  std::vector<Step>& steps = program.steps;
+  const std::uint32_t one = count - first > 1 ? 1 : 0;
+  for (std::uint8_t phase = 0; phase < 2; ++phase) {
+    if (bytes > 0) steps.push_back({.verb = Verb::expect_tx, .bytes = bytes});
+    if (first > 0) steps.push_back({.verb = Verb::pending_count, .thread = 40, .count = first});
+    if (one > 0) steps.push_back({.verb = Verb::arrive, .thread = 3});
+    steps.push_back({.verb = Verb::test, .parity = phase});
+    steps.push_back({.verb = Verb::arrive_token, .thread = 70, .count = count - first - one});
+    if (bytes > 0) steps.push_back({.verb = Verb::complete_tx, .bytes = bytes});
+    steps.push_back({.verb = Verb::wait, .parity = phase, .stops = true, .ns = kMustCompleteNs});
+  }
+  return program;
+}
+
+std::vector<Op> token_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const std::uint32_t count : {1U, 2U, 3U, 33U, 256U, 4097U, 65'536U, kTxCountMax})
+    for (const std::uint32_t first : std::set{0U, count / 2, count - 1})
+      for (const std::uint32_t bytes : {0U, 1U, 4096U})
+        rows.emplace_back(by_tokens(count, first, bytes));
+  return rows;
+}
+
+const Register kToken{{
+    .name = "arrive.token",
+    .claim = "one instruction arrives as often as its count says; the token that it returns is "
+             "that of its phase, and has what was pending before",
+    .cites = "PTX ISA 9.0, 9.7.13.15.13 mbarrier.arrive, count and .noComplete; 9.7.13.15.16 "
+             "mbarrier.test_wait by state; mbarrier.pending_count",
+    .rows = token_rows,
+}};
+
+// CTA 0 announces `bytes` for each other CTA, which take them off; it looks before the last does.
+Program taken_off(std::uint32_t ctas, std::uint32_t bytes) {
+  Program program{.cluster = {ctas, 1, 1},
+                  .window = kGuardBytes,
+                  .barriers = 1,
+                  .regions = {},
+                  .maps = {},
+                  .steps = {},
+                  .payload = {},
+                  .what = fmt::format("{} bytes taken off by each other of {} CTAs", bytes, ctas)};
+  const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
+  program.steps = {{.verb = Verb::init, .ctas = all_ctas(program)},
+                   meet,
+                   {.verb = Verb::arrive_expect_tx, .bytes = bytes * (ctas - 1)}};
+  for (std::uint32_t cta = 1; cta < ctas; ++cta) {
+    program.steps.push_back(meet);
+    program.steps.push_back({.verb = Verb::test});
+    program.steps.push_back(meet);
+    program.steps.push_back({.verb = Verb::complete_tx,
+                             .ctas = static_cast<std::uint16_t>(1U << cta),
+                             .of = 0,
+                             .bytes = bytes});
+  }
+  program.steps.push_back({.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs});
+  return program;
+}
+
+std::vector<Op> taken_off_rows(const RunContext&) {
+  std::vector<Op> rows;
+  for (const std::uint32_t ctas : {2U, 3U, 8U})
+    for (const std::uint32_t bytes : {1U, 16U, kTxCountMax / 7})
+      rows.emplace_back(taken_off(ctas, bytes));
+  return rows;
+}
+
+const Register kTakenOff{{
+    .name = "arrive.complete_tx_remote",
+    .claim = "bytes that one CTA announces may be taken off by others of its cluster, and its "
+             "phase completes with the last",
+    .cites = "PTX ISA 9.0, 9.7.13.15.12 mbarrier.complete_tx, shared::cluster; 9.7.13.15.6 phase "
+             "completion",
+    .rows = taken_off_rows,
 }};
 
 constexpr std::uint32_t kPhases = 3;

@@ -66,8 +66,8 @@ TileConsume consumed(MmaType type, Major a, Major b, Swizzle swizzle, std::uint3
           .payload = {}};
 }
 
-/// A legal product read as it was written, of any type, layout, width, depth and place; a function
-/// of `seed` alone.
+}  // namespace
+
 TileConsume random_consumed(std::uint64_t seed) {
   Draws draws(seed);
   TileConsume op;
@@ -84,6 +84,8 @@ TileConsume random_consumed(std::uint64_t seed) {
   place_at_random(op, draws);
   return op;
 }
+
+namespace {
 
 // A base offset says that the swizzle pattern starts off its boundary. The pattern that TMA writes
 // never does, so every base offset but 0 reads something else.

@@ -21,13 +21,13 @@ namespace tidemark {
 namespace {
 
 constexpr std::uint8_t kSource = 0, kTarget = 1;  // maps, and their regions
-constexpr std::uint8_t kMade = 2;                 // the source's map, made of zeros
 constexpr std::uint32_t kBoxes = 6;               // of the target, each stored to at most once
 constexpr std::uint32_t kHighestBox = 6;          // rows along a dimension, so that rows stay quick
 constexpr std::uint32_t kMostPixels = 60;
 constexpr std::uint32_t kMostSnapshots = 4;
 constexpr std::uint32_t kMostMoves = 12;
 constexpr std::uint32_t kAsyncBytes = 64;  // behind the slots, that no copy of the async proxy uses
+constexpr std::array<std::uint8_t, 16> kClusters = {1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8};
 
 using Mask = std::uint16_t;  // of CTAs
 
@@ -42,14 +42,33 @@ struct Phase {
 // The stores of one thread of a CTA, by slot.
 struct Groups {
   std::vector<std::uint32_t> open;
-  std::vector<std::vector<std::uint32_t>> closed;
+  std::vector<std::vector<std::uint32_t>> closed;  // whose slots are gone once they are read
 };
+
+// Tiles of another row and what threads do with them, behind the slots.
+struct Guest {
+  std::uint32_t offset = 0, bytes = 0;
+  std::vector<Step> loads{}, work{};  // no work: there is no guest
+};
+
+// A warp reads columns of a tile, as it was loaded or in rows of all its groups.
+TileRead random_read(std::uint64_t seed) {
+  Draws draws(seed);
+  const std::uint32_t rows = 8U << draws.below(3);
+  TileRead read = atom_read(kTypeOfEachSize[draws.below(4)], static_cast<Swizzle>(draws.below(4)),
+                            16U << draws.below(4), rows, 4);
+  if (draws.below(2) == 0) read.placement = TilePlacement::unsplit;
+  read.load.destination_offset = 128 * draws.below(8);
+  const std::uint32_t columns = group_row_bytes(read.load.map) / kReadBytes * 4;
+  read.first_column = draws.below(columns - kWarpLanes / rows + 1);
+  return read;
+}
 
 class Composer {
  public:
   explicit Composer(std::uint64_t seed) : draws_(seed) {
     take_maps(seed);
-    const std::uint32_t ctas = 1U << draws_.below(3);
+    const std::uint32_t ctas = kClusters[draws_.below(kClusters.size())];
     slots_ = draws_.between(2, 3);
     slot_bytes_ = std::max(tile_span(source()), tile_span(target()));
     slot_bytes_ = (slot_bytes_ + 1023) / 1024 * 1024;
@@ -60,6 +79,9 @@ class Composer {
     groups_.resize(ctas);
     threads_[0] = draws_.below(kProgramThreads);
     threads_[1] = (threads_[0] + 1 + draws_.below(kProgramThreads - 1)) % kProgramThreads;
+    if (draws_.below(8) == 0) invite(program_of(random_consumed(splitmix64(seed))));
+    if (guest_.work.empty() && draws_.below(8) == 0)
+      invite(program_of(random_read(splitmix64(seed))));
   }
 
   Program compose() {
@@ -69,6 +91,7 @@ class Composer {
     while (!phases_.empty()) wait(0);
     for (std::uint32_t cta = 0; cta < groups_.size(); ++cta)
       for (std::uint32_t i = 0; i < threads_.size(); ++i) finish_stores(cta, i);
+    if (draws_.below(8) == 0) mismatch();
     return std::move(program_);
   }
 
@@ -97,6 +120,30 @@ class Composer {
     program_.maps = {{.spec = load.map, .region = kSource}, {.spec = store.map, .region = kTarget}};
   }
 
+  // What the guest has comes behind what is there; its barrier will be one of ours.
+  void invite(const Program& guest) {
+    const auto region = static_cast<std::uint8_t>(program_.regions.size());
+    const auto map = static_cast<std::uint8_t>(program_.maps.size());
+    guest_ = {.offset = (program_.window + 1023) / 1024 * 1024, .bytes = guest.window};
+    program_.window = guest_.offset + guest_.bytes;
+    program_.regions.insert(program_.regions.end(), guest.regions.begin(), guest.regions.end());
+    for (const Map& each : guest.maps)
+      program_.maps.push_back({.spec = each.spec, .region = region});
+    program_.products = guest.products;
+    for (Wgmma& product : program_.products) {
+      product.a.offset += guest_.offset;
+      product.b.offset += guest_.offset;
+    }
+    for (Step step : guest.steps) {
+      const bool moves = step.verb == Verb::place_rows || step.verb == Verb::read_columns;
+      step.map += map;
+      step.offset += guest_.offset;
+      if (moves) step.at[0] += static_cast<std::int32_t>(guest_.offset);
+      if (step.verb == Verb::load) guest_.loads.push_back(step);
+      if (moves || step.verb == Verb::wgmma) guest_.work.push_back(step);
+    }
+  }
+
   void add(Step step) { program_.steps.push_back(step); }
   bool coin() { return draws_.below(2) == 0; }
   Mask some_ctas() { return static_cast<Mask>(draws_.between(1, all())); }
@@ -114,7 +161,7 @@ class Composer {
   }
 
   void move() {
-    switch (draws_.below(14)) {
+    switch (draws_.below(15)) {
       case 0:
       case 1:
       case 2:
@@ -139,6 +186,8 @@ class Composer {
         return make_map();
       case 12:
         return write_async();
+      case 13:
+        return guest_.work.empty() ? look() : visit();
       default:
         return look();
     }
@@ -204,9 +253,7 @@ class Composer {
   void arrive_but_one(std::uint8_t barrier, Mask among, bool from_others) {
     const std::uint32_t count = counts_[barrier] - 1;
     if (count == 0) return;
-    if (!from_others)
-      return add(
-          {.verb = Verb::arrive, .ctas = among, .thread = 1, .barrier = barrier, .count = count});
+    if (!from_others) return arrive_ourselves(barrier, among, count);
     for (std::uint32_t cta = 0; cta < ctas(); ++cta)
       if ((among >> cta & 1U) != 0)
         add({.verb = Verb::arrive,
@@ -214,6 +261,20 @@ class Composer {
              .barrier = barrier,
              .of = static_cast<std::uint8_t>(cta),
              .count = count});
+  }
+
+  // Each by a thread, or all by one instruction, or some by one that counts what is pending.
+  void arrive_ourselves(std::uint8_t barrier, Mask among, std::uint32_t count) {
+    Step step{.verb = Verb::arrive, .ctas = among, .thread = 1, .barrier = barrier, .count = count};
+    if (draws_.below(4) != 0) return add(step);
+    step.thread = some_thread();
+    step.verb = Verb::pending_count;
+    step.count = draws_.between(1, count);
+    add(step);
+    if (step.count == count) return;
+    step.verb = Verb::arrive_token;
+    step.count = count - step.count;
+    add(step);
   }
 
   void load() {
@@ -243,22 +304,23 @@ class Composer {
       if (of_target) load.at = box_of_target(draws_.below(kBoxes));
       loads.push_back(of_target ? load : of_source(load));
     }
-    arm(phase, loads, tile_bytes(program_.maps[map].spec), shared && coin());
+    arm(phase, loads, shared && coin());
     phases_.push_back(std::move(phase));
     if (coin()) wait(phases_.size() - 1);
   }
 
   // The one that was encoded, or the one that the device made.
-  std::uint8_t source_map() { return program_.maps.size() > kMade && coin() ? kMade : kSource; }
+  std::uint8_t source_map() { return made_ != kSource && coin() ? made_ : kSource; }
 
   void make_map() {
-    if (source().bulk || source().im2col || program_.maps.size() > kMade) return;
+    if (source().bulk || source().im2col || made_ != kSource) return;
+    made_ = static_cast<std::uint8_t>(program_.maps.size());
     program_.maps.push_back({.spec = source(), .region = kSource, .from = kZeroed});
-    program_.maps[kMade].spec.l2_promotion = L2Promotion::none;
+    program_.maps[made_].spec.l2_promotion = L2Promotion::none;
     Step step{.verb = Verb::replace,
               .ctas = static_cast<Mask>(1U << draws_.below(ctas())),
               .thread = some_thread(),
-              .map = kMade,
+              .map = made_,
               .scope = static_cast<Scope>(ctas() > 1 ? draws_.between(1, 3) : draws_.below(4))};
     add(step);
     sync();
@@ -301,10 +363,31 @@ class Composer {
               .bytes = bytes,
               .at = {static_cast<std::int32_t>(offset_of(place) + slot_bytes_ - bytes)}};
     if (from != to && coin()) take_reduction(step);
-    arm(phase, {step}, bytes, false);
+    arm(phase, {step}, false);
     phases_.push_back(phase);
     wait(phases_.size() - 1);
     sync();
+  }
+
+  // Everything else has landed: where the descriptors of a product lead, nothing may.
+  void visit() {
+    while (!phases_.empty()) wait(0);
+    const Phase phase{.ctas = some_ctas(), .barrier = some_barrier(), .slots = {}};
+    add({.verb = Verb::poison, .ctas = phase.ctas, .offset = guest_.offset, .bytes = guest_.bytes});
+    std::vector<Step> loads = guest_.loads;
+    for (Step& load : loads) {
+      load.ctas = phase.ctas;
+      load.thread = some_thread();
+      load.barrier = phase.barrier;
+    }
+    arm(phase, loads, false);
+    phases_.push_back(phase);
+    wait(phases_.size() - 1);
+    for (Step work : guest_.work) {
+      work.ctas = phase.ctas;
+      work.thread = some_thread();
+      add(work);
+    }
   }
 
   // A part of the window by registers of one CTA or, where they only add up, of several.
@@ -335,8 +418,7 @@ class Composer {
     const std::uint32_t bytes = async_bytes(step), places = kAsyncBytes / bytes;
     step.at[0] = static_cast<std::int32_t>(offset_of(slots_) + bytes * draws_.below(places));
     sync();
-    const auto writers = step.count * static_cast<std::uint32_t>(std::popcount(step.ctas));
-    arm(phase, {step}, bytes * writers, false);
+    arm(phase, {step}, false);
     phases_.push_back(phase);
     wait(phases_.size() - 1);
     sync();
@@ -349,10 +431,21 @@ class Composer {
     step.type = how.type;
   }
 
+  // Bytes that the copies bring to each CTA to which they go.
+  std::uint32_t bytes_of(const std::vector<Step>& copies) const {
+    std::uint32_t bytes = 0;
+    for (const Step& copy : copies) {
+      const bool many = copy.verb == Verb::red_async;
+      const auto from = static_cast<std::uint32_t>(std::countr_zero(copy.ctas));
+      bytes += landing_of(program_, copy, from).credited *
+               (many ? static_cast<std::uint32_t>(std::popcount(copy.ctas)) : 1U);
+    }
+    return bytes;
+  }
+
   // Expects the bytes of `loads` and issues them, in one of the orders that come to the same.
-  void arm(const Phase& phase, const std::vector<Step>& loads, std::uint32_t box_bytes,
-           bool from_others) {
-    const auto bytes = static_cast<std::uint32_t>(loads.size() * box_bytes);
+  void arm(const Phase& phase, const std::vector<Step>& loads, bool from_others) {
+    const std::uint32_t bytes = bytes_of(loads);
     const Step last{.verb = Verb::arrive_expect_tx,
                     .ctas = phase.ctas,
                     .thread = some_thread(),
@@ -398,9 +491,8 @@ class Composer {
     const bool from_others = ctas() > 1 && coin();
     if (from_others) sync();
     const std::uint32_t bytes = coin() ? draws_.below(70'000) : 0;
-    if (bytes > 0 && coin())
-      add({.verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes});
-    const bool taken = bytes > 0 && program_.steps.back().verb == Verb::complete_tx;
+    const bool taken = bytes > 0 && coin();
+    if (taken) take_off(barrier, among, bytes, from_others);
     if (among == all() && counts_[barrier] > 2 && coin()) {
       add({.verb = Verb::arrive_drop, .ctas = among, .barrier = barrier});
       --counts_[barrier];
@@ -412,10 +504,20 @@ class Composer {
          .thread = some_thread(),
          .barrier = barrier,
          .bytes = bytes});
-    if (bytes > 0 && !taken)
-      add({.verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes});
+    if (bytes > 0 && !taken) take_off(barrier, among, bytes, from_others);
     phases_.push_back({.ctas = among, .barrier = barrier, .slots = {}});
     wait(phases_.size() - 1);
+  }
+
+  // By each CTA of its own barrier, or by others.
+  void take_off(std::uint8_t barrier, Mask among, std::uint32_t bytes, bool from_others) {
+    Step step{.verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes};
+    if (!from_others) return add(step);
+    for (std::uint32_t cta = 0; cta < ctas(); ++cta) {
+      step.ctas = static_cast<Mask>(1U << draws_.below(ctas()));
+      step.of = static_cast<std::uint8_t>(cta);
+      if ((among >> cta & 1U) != 0) add(step);
+    }
   }
 
   // The barrier is plain memory for a while, and another one then.
@@ -434,6 +536,32 @@ class Composer {
     sync();
   }
 
+  // The last phase of a barrier, with other bytes than come, or an arrival short: nobody waits for
+  // it, and the checks behind the program count what is left.
+  void mismatch() {
+    const Mask among = some_ctas();
+    const bool shared = ctas() > 1 && coin();
+    const std::uint8_t barrier = some_barrier();
+    const std::uint32_t bytes = tile_bytes(source());
+    const std::array<std::uint32_t, 4> amounts = {0, bytes, draws_.below(bytes),
+                                                  bytes + 1 + draws_.below(bytes)};
+    sync();
+    arrive_but_one(barrier, among, false);
+    add({.verb = coin() ? Verb::arrive_expect_tx : Verb::expect_tx,
+         .ctas = among,
+         .thread = some_thread(),
+         .barrier = barrier,
+         .bytes = amounts[draws_.below(4)]});
+    sync();
+    add(of_source({.verb = Verb::load,
+                   .ctas = shared ? static_cast<Mask>(1U << draws_.below(ctas())) : among,
+                   .thread = some_thread(),
+                   .barrier = barrier,
+                   .map = kSource,
+                   .mask = shared ? among : Mask{0},
+                   .offset = offset_of(draws_.below(slots_))}));
+  }
+
   // What threads do to a slot by ordinary accesses.
   void work() {
     const Mask among = some_ctas();
@@ -442,7 +570,7 @@ class Composer {
     const bool counts = source().type == DataType::u32 || source().type == DataType::s32;
     const bool copies = source().type < DataType::f32_ftz && source().fill == Fill::zero;
     const bool dense = tile_span(source()) == tile_bytes(source()) && !source().im2col;
-    Step step{.verb = Verb::fill,
+    Step step{.verb = draws_.below(4) == 0 ? Verb::poison : Verb::fill,
               .ctas = among,
               .map = kSource,
               .offset = offset_of(slot),
@@ -501,7 +629,24 @@ class Composer {
     const std::uint32_t cta = draws_.below(ctas()), i = draws_.below(2);
     if (coin()) commit(cta, i);  // of nothing, too
     const auto closed = static_cast<std::uint32_t>(groups_[cta][i].closed.size());
-    wait_for_groups(cta, i, draws_.below(closed + 1));
+    const std::uint32_t pending = draws_.below(closed + 1);
+    return draws_.below(3) == 0 ? wait_for_reads(cta, i, pending)
+                                : wait_for_groups(cta, i, pending);
+  }
+
+  // Of all groups but the `pending` youngest. A slot that no store reads any more is overwritten.
+  void wait_for_reads(std::uint32_t cta, std::uint32_t i, std::uint32_t pending) {
+    auto& closed = groups_[cta][i].closed;
+    for (std::size_t k = 0; k + pending < closed.size(); ++k) closed[k].clear();
+    const auto mask = static_cast<Mask>(1U << cta);
+    const std::uint32_t slot = draws_.below(slots_);
+    add({.verb = Verb::wait_group_read,
+         .ctas = mask,
+         .thread = static_cast<std::uint16_t>(threads_[i]),
+         .map = kSource,
+         .pending = pending,
+         .offset = offset_of(slot),
+         .bytes = is_free(slot, mask) ? slot_bytes_ : 0});
   }
 
   // All but the `pending` youngest. What the wait of the stores made sure of is read.
@@ -537,6 +682,11 @@ class Composer {
                   .ctas = some_ctas(),
                   .thread = some_thread(),
                   .ns = coin() ? 500U : kLandNs});
+    if (draws_.below(4) == 0)
+      return add({.verb = Verb::missing,
+                  .ctas = some_ctas(),
+                  .offset = offset_of(draws_.below(slots_)),
+                  .bytes = slot_bytes_});
     const std::uint64_t words = program_.regions[kSource].bytes / 8;
     add({.verb = Verb::look,
          .ctas = some_ctas(),
@@ -552,6 +702,8 @@ class Composer {
   std::vector<Phase> phases_;
   std::vector<std::array<Groups, 2>> groups_;  // of each CTA, by index into threads_
   std::array<std::uint32_t, 2> threads_{};
+  Guest guest_;
+  std::uint8_t made_ = kSource;  // the source's map, made of zeros; kSource: not yet
   std::uint16_t last_storer_ = 0;
   std::uint32_t stored_ = 0, snapshots_ = 0;
 };

@@ -176,6 +176,12 @@ TileRoundTrip in_place(const TensorMapSpec& map);
 TileRead atom_read(DataType type, Swizzle swizzle, std::uint32_t row_bytes, std::uint32_t rows,
                    std::uint32_t groups);
 
+// Products.
+
+/// A legal product read as it was written, of any type, layout, width, depth and place; a function
+/// of `seed` alone.
+TileConsume random_consumed(std::uint64_t seed);
+
 // Mismatched announcements.
 
 /// Boxes that credit in different ways, 256 bytes to 8 KiB: rank 1 to 3, swizzled, over an edge of
@@ -191,9 +197,10 @@ ExpectTx announce_exactly(const TileLoad& load);
 // Drawn programs: copies, stores, barriers and accesses by threads that meet in any order that the
 // documents define.
 
-/// A program of 1 to 4 CTAs that the oracle can predict; a function of `seed` alone. It loads boxes
+/// A program of 1 to 8 CTAs that the oracle can predict; a function of `seed` alone. It loads boxes
 /// of one tensor, stores boxes of another one, and changes its window by threads in between; phases
 /// overlap, barriers are given up and initialized again, CTAs multicast and arrive for each other.
+/// Some multiply tiles or read columns of them, and some end with a phase whose bytes do not match.
 Program random_program(std::uint64_t seed);
 
 }  // namespace tidemark

@@ -141,12 +141,15 @@ Program representative_map() {
 // A vector, and a sum of it.
 Program representative_async() {
   return with_checks(two_ctas(
-      {{.verb = Verb::init, .ctas = 3, .count = 2},
+      {{.verb = Verb::init, .ctas = 3, .count = 4},
        {.verb = Verb::arrive_drop, .ctas = 2},
+       {.verb = Verb::pending_count, .ctas = 2},
+       {.verb = Verb::arrive_token, .ctas = 2},
        {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 16},
        {.verb = Verb::cluster_sync, .ctas = 3},
        {.verb = Verb::st_async, .of = 1, .bytes = 16, .at = {1024}, .word = 7},
        {.verb = Verb::wait, .ctas = 2, .stops = true, .ns = kMustCompleteNs},
+       {.verb = Verb::arrive_token, .ctas = 2, .count = 2},
        {.verb = Verb::arrive_expect_tx, .ctas = 2, .bytes = 4},
        {.verb = Verb::cluster_sync, .ctas = 3},
        {.verb = Verb::red_async, .of = 1, .reduction = Reduction::add, .at = {1024}, .word = 7}}));

@@ -43,6 +43,30 @@ PTX(arrive_drop, "mbarrier.arrive_drop.release.cta.shared::cta.b64 _, [%0];")
      .remote_function = R"cu(
 PTX_REMOTE(arrive_drop_remote, "mbarrier.arrive_drop.release.cluster.shared::cluster.b64 _, [remote];")
 )cu"},
+    {.verb = Verb::arrive_token,
+     .comment = "arrive on barrier {barrier}, {count} at once, and test the token",
+     .call = "trace[{step}][cta] = {{'a', arrive_token(bar{barrier}, {count})}};",
+     .function = R"cu(
+PTX_TEST(arrive_token, ".reg .b64 s; mbarrier.arrive.release.cta.shared::cta.b64 s, [%1], %2; "
+                       "mbarrier.test_wait.shared::cta.b64 p, [%1], s;")
+)cu",
+     .mark = 'a',
+     .print = R"cu(std::printf("token %llu\n", seen);)cu"},
+    {.verb = Verb::pending_count,
+     .comment =
+         "arrive on barrier {barrier}, {count} at once, not the last, and count what was pending",
+     .call = "trace[{step}][cta] = {{'n', pending_count(bar{barrier}, {count})}};",
+     .function = R"cu(
+__device__ u32 pending_count(u32 b, u32 count) {
+  u32 pending;
+  asm volatile("{ .reg .b64 s; mbarrier.arrive.noComplete.shared::cta.b64 s, [%1], %2; "
+               "mbarrier.pending_count.b64 %0, s; }"
+               : "=r"(pending) : "r"(address(&barriers[b])), "r"(count) : "memory");
+  return pending;
+}
+)cu",
+     .mark = 'n',
+     .print = R"cu(std::printf("pending %llu\n", seen);)cu"},
     {.verb = Verb::expect_tx,
      .comment = "expect {bytes} bytes on barrier {barrier}{of_cta}",
      .call = "expect_tx(bar{barrier}, {bytes});",
@@ -64,10 +88,14 @@ PTX(arrive_expect_tx, "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, 
 PTX_REMOTE(arrive_expect_tx_remote, "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [remote], %1;")
 )cu"},
     {.verb = Verb::complete_tx,
-     .comment = "complete {bytes} bytes on barrier {barrier}",
+     .comment = "complete {bytes} bytes on barrier {barrier}{of_cta}",
      .call = "complete_tx(bar{barrier}, {bytes});",
+     .remote_call = "complete_tx_remote({of}, bar{barrier}, {bytes});",
      .function = R"cu(
 PTX(complete_tx, "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;")
+)cu",
+     .remote_function = R"cu(
+PTX_REMOTE(complete_tx_remote, "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [remote], %1;")
 )cu"},
     {.verb = Verb::test,
      .comment = "test barrier {barrier}, {phase}",

@@ -84,6 +84,18 @@ __device__ inline void arrive_drop(const Cta& cta, const Step& step) {
     mbarrier_arrive_drop(&cta.state.barriers[step.barrier]);
 }
 
+__device__ inline std::uint64_t arrive_token(const Cta& cta, const Step& step) {
+  std::uint64_t* const barrier = &cta.state.barriers[step.barrier];
+  const std::uint64_t token = ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta,
+                                                   ptx::space_shared, barrier, step.count);
+  return ptx::mbarrier_test_wait(barrier, token) ? 1 : 0;
+}
+
+__device__ inline std::uint64_t pending_count(const Cta& cta, const Step& step) {
+  return mbarrier_pending_count(
+      ptx::mbarrier_arrive_no_complete(&cta.state.barriers[step.barrier], step.count));
+}
+
 __device__ inline void expect_tx(const Cta& cta, const Step& step) {
   if (is_remote(step))
     ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cluster, ptx::space_cluster,

@@ -178,6 +178,19 @@ TEST_F(ProgramOnGpu, ThePhaseBehindADropWaitsForFewerArrivals) {
   EXPECT_EQ(result.trace[7], 1U);
 }
 
+TEST_F(ProgramOnGpu, TokensTellTheirPhaseAndWhatWasPending) {
+  Program program = begun(9);
+  program += Step{.verb = Verb::pending_count, .thread = 7, .count = 3};
+  program += Step{.verb = Verb::arrive_token, .thread = 9, .count = 5};
+  program += Step{.verb = Verb::arrive_token};
+
+  const RunResult result = run(program);
+
+  EXPECT_EQ(result.trace[2], 9U);
+  EXPECT_EQ(result.trace[3], 0U);
+  EXPECT_EQ(result.trace[4], 1U);
+}
+
 TEST_F(ProgramOnGpu, ASecondLifeStartsAnewAndBetweenThemTheMemoryIsPlain) {
   Program program = program_of(BarrierCycle{
       .map = box().map, .life_count = 2, .lives = {{{1, 3}, {256, 2}}}, .payload = {.seed = 31}});

@@ -196,7 +196,10 @@ __device__ inline void inval(const Cta& cta, const Step& step) {
 }
 
 __device__ inline void complete_tx(const Cta& cta, const Step& step) {
-  mbarrier_complete_tx(&cta.state.barriers[step.barrier], step.bytes);
+  if (is_remote(step))
+    mbarrier_complete_tx_remote(remote(cta, step), step.bytes);
+  else
+    mbarrier_complete_tx(&cta.state.barriers[step.barrier], step.bytes);
 }
 
 __device__ inline std::uint64_t test(const Cta& cta, const Step& step) {
@@ -259,6 +262,8 @@ using Verbs = VerbFunctions<Does<Verb::init, init>,                          //
                             Does<Verb::inval, inval>,                        //
                             Does<Verb::arrive, arrive>,                      //
                             Does<Verb::arrive_drop, arrive_drop>,            //
+                            Does<Verb::arrive_token, arrive_token>,          //
+                            Does<Verb::pending_count, pending_count>,        //
                             Does<Verb::expect_tx, expect_tx>,                //
                             Does<Verb::arrive_expect_tx, arrive_expect_tx>,  //
                             Does<Verb::complete_tx, complete_tx>,            //

@@ -23,6 +23,22 @@ __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, std::uint32_
                : "memory");
 }
 
+/// The same of a barrier of another CTA of the cluster, at this address of shared::cluster.
+__device__ inline void mbarrier_complete_tx_remote(std::uint64_t* barrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;"
+               :
+               : "r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+
+/// Arrivals that were pending before mbarrier.arrive.noComplete returned this token. PTX ISA 9.0,
+/// 9.7.13.15 mbarrier.pending_count.
+__device__ inline std::uint32_t mbarrier_pending_count(std::uint64_t token) {
+  std::uint32_t pending = 0;
+  asm("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(token));
+  return pending;
+}
+
 /// Arrives, and takes this arrival off those that later phases wait for. PTX ISA 9.0, 9.7.13.15.14.
 __device__ inline void mbarrier_arrive_drop(std::uint64_t* barrier) {
   // Without "memory" the compiler may move writes that the arrival releases behind it.

@@ -96,6 +96,10 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
     case Verb::init:
       own = {.alive = true, .count = step.count, .pending = step.count};
       return;
+    case Verb::arrive_token:
+    case Verb::pending_count:
+      own.pending -= std::min(own.pending, step.count);
+      return;
     case Verb::arrive:
       named.pending -= std::min(named.pending, step.count);
       return;
@@ -111,7 +115,7 @@ void follow(Checks& checks, const Step& step, std::uint32_t cta) {
       named.account.announced += step.bytes;
       return;
     case Verb::complete_tx:
-      own.account.credited += step.bytes;
+      named.account.credited += step.bytes;
       return;
     case Verb::wait:
       follow_wait(own, step);

@@ -254,7 +254,8 @@ std::string unsound_step(const Program& program, const Step& step) {
   if (step.of != kOwnCta && step.of >= ctas_of(program))
     return fmt::format("a barrier of CTA {} of {}", step.of, ctas_of(program));
   const bool several = info_of(step.verb).takers == Takers::count;
-  if ((several || step.verb == Verb::init) && step.count < 1) return "a count of 0";
+  const bool at_once = step.verb == Verb::arrive_token || step.verb == Verb::pending_count;
+  if ((several || at_once || step.verb == Verb::init) && step.count < 1) return "a count of 0";
   if (step.thread + (several ? step.count - 1 : 0) >= kProgramThreads)
     return fmt::format("thread {} and {} arrivals of {} threads", step.thread, step.count,
                        kProgramThreads);

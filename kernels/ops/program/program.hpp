@@ -30,9 +30,13 @@ enum class Verb : std::uint8_t {
   inval,             // its 8 bytes are plain memory afterwards
   arrive,            // count, of: threads from `thread` on, each of which arrives once
   arrive_drop,       // the same; each phase behind this one waits for `count` arrivals fewer
+  arrive_token,      // count: arrivals by one instruction on the own barrier. Trace: 1 where the
+                     // phase of the token that it returns is complete
+  pending_count,     // count: the same by .noComplete, which may not end the phase. Trace: arrivals
+                     // that were pending before, by mbarrier.pending_count of the token
   expect_tx,         // bytes, of
   arrive_expect_tx,  // bytes, of
-  complete_tx,       // bytes; by hand, as a copy that lands would
+  complete_tx,       // bytes, of; by hand, as a copy that lands would
   test,              // parity. Trace: 1 where the phase of this parity has completed
 
   // parity, ns. All threads of the CTA wait, each at most `ns`. Trace: 1 where the phase completed
@@ -190,6 +194,8 @@ inline constexpr auto kVerbTable = std::to_array<VerbInfo>({
     {.verb = Verb::inval, .name = "inval", .barrier = true},
     {.verb = Verb::arrive, .name = "arrive", .takers = Takers::count, .barrier = true},
     {.verb = Verb::arrive_drop, .name = "arrive_drop", .takers = Takers::count, .barrier = true},
+    {.verb = Verb::arrive_token, .name = "arrive_token", .barrier = true},
+    {.verb = Verb::pending_count, .name = "pending_count", .barrier = true},
     {.verb = Verb::expect_tx, .name = "expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::arrive_expect_tx, .name = "arrive_expect_tx", .barrier = true, .tx_bytes = true},
     {.verb = Verb::complete_tx, .name = "complete_tx", .barrier = true, .tx_bytes = true},

@@ -115,6 +115,11 @@ inline constexpr Fault kFaultAsyncCarryLost{819};
 inline constexpr Fault kFaultAsyncIncUnbounded{820};
 inline constexpr Fault kFaultAsyncDecUnbounded{821};
 inline constexpr Fault kFaultAsyncThreadLost{822};
+// Arrivals that return a token, and credit by hand of another CTA.
+inline constexpr Fault kFaultTokenCountIgnored{826};
+inline constexpr Fault kFaultTokenOfLastPhase{827};
+inline constexpr Fault kFaultPendingCountBehind{828};
+inline constexpr Fault kFaultCompleteRemoteLocal{829};
 
 /// Of a program; `step`: what it changes, and how.
 constexpr FaultInfo program_fault(Fault fault, std::string_view name, std::string_view step) {
@@ -310,6 +315,14 @@ inline constexpr auto kProgramFaults = std::to_array<FaultInfo>({
                   "reductions in windows: dec goes below 0"),
     program_fault(kFaultAsyncThreadLost, "async_thread_lost",
                   "red.async: of several threads one alone reduces, all are credited"),
+    program_fault(kFaultTokenCountIgnored, "token_count_ignored",
+                  "arrive_token: counts as one arrival, whatever its count"),
+    program_fault(kFaultTokenOfLastPhase, "token_of_last_phase",
+                  "arrive_token: the token is that of the phase before"),
+    program_fault(kFaultPendingCountBehind, "pending_count_behind",
+                  "pending_count: the arrivals that are pending behind its own"),
+    program_fault(kFaultCompleteRemoteLocal, "complete_remote_local",
+                  "complete_tx: the own barrier is credited, whichever CTA is named"),
 });
 
 /// All of them, in the order of their values. Each is harmless where its step does not occur.

@@ -192,6 +192,26 @@ Program dropped() {
   return program;
 }
 
+// Three of four arrivals at once, and what the tokens say; the other CTA takes the bytes off.
+Program by_tokens() {
+  Program program = empty(2);
+  const Step meet{.verb = Verb::cluster_sync, .ctas = 3};
+  const Step first{.verb = Verb::test}, second{.verb = Verb::test, .parity = 1};
+  program.steps = {{.verb = Verb::init, .ctas = 3, .count = 4},
+                   {.verb = Verb::pending_count, .count = 1},
+                   {.verb = Verb::arrive_token, .count = 2},
+                   {.verb = Verb::arrive_token},
+                   first,
+                   {.verb = Verb::arrive_expect_tx, .bytes = 16},
+                   {.verb = Verb::arrive, .count = 3},
+                   meet,
+                   {.verb = Verb::complete_tx, .ctas = 1U << kPeer, .of = 0, .bytes = 16},
+                   meet,
+                   first,
+                   second};
+  return program;
+}
+
 // The peer looks at its phase when they have met behind each arrival of CTA 0.
 Program met() {
   Program program = empty(2);
@@ -359,6 +379,7 @@ std::vector<Program> programs() {
       released_by_peer(),
       met(),
       dropped(),
+      by_tokens(),
       announced(512),
       announced(513),
       announced(1536),

@@ -161,6 +161,10 @@ std::uint64_t take(const Turn& turn) {
     case Verb::arrive_drop:
       take_arrive(turn);
       return 0;
+    case Verb::arrive_token:
+      return take_arrive_token(turn);
+    case Verb::pending_count:
+      return take_pending_count(turn);
     case Verb::expect_tx:
     case Verb::arrive_expect_tx:
       take_expect(turn);
@@ -255,6 +259,8 @@ bool is_landing_before(const Program& program, std::size_t number) {
   switch (program.steps[number].verb) {
     case Verb::arrive:
     case Verb::arrive_drop:
+    case Verb::arrive_token:
+    case Verb::pending_count:
     case Verb::expect_tx:
     case Verb::arrive_expect_tx:
     case Verb::complete_tx:

@@ -133,6 +133,21 @@ void take_arrive(const Turn& turn) {
   if (!drops || fault != kFaultDropNoArrival) arrive_times(turn, barrier, count);
 }
 
+std::uint64_t take_arrive_token(const Turn& turn) {
+  const Fault fault = turn.run.fault;
+  Mbarrier& barrier = live_barrier(turn);
+  const std::uint32_t phase = barrier.phase;
+  arrive_times(turn, barrier, fault == kFaultTokenCountIgnored ? 1 : turn.step().count);
+  return barrier.phase != phase || fault == kFaultTokenOfLastPhase ? 1 : 0;
+}
+
+std::uint64_t take_pending_count(const Turn& turn) {
+  Mbarrier& barrier = live_barrier(turn);
+  const std::uint32_t pending = barrier.pending;
+  arrive_times(turn, barrier, turn.step().count);
+  return turn.run.fault == kFaultPendingCountBehind ? barrier.pending : pending;
+}
+
 void take_expect(const Turn& turn) {
   Mbarrier* const target = expect_target(turn);
   if (target == nullptr) return;
@@ -141,7 +156,11 @@ void take_expect(const Turn& turn) {
   if (arrives) arrive_times(turn, *target, 1);
 }
 
-void take_complete_tx(const Turn& turn) { take_off(live_barrier(turn), turn.step().bytes); }
+void take_complete_tx(const Turn& turn) {
+  const std::uint32_t cta = meant_cta(turn);
+  const bool stays = turn.run.fault == kFaultCompleteRemoteLocal;
+  take_off(live_barrier(turn, stays ? turn.cta : cta), turn.step().bytes);
+}
 
 std::uint64_t take_test(const Turn& turn) {
   return test_wait(live_barrier(turn), parity_of(turn)) ? 1 : 0;

@@ -117,6 +117,8 @@ Mbarrier& live_barrier(const Turn& turn, std::uint32_t cta);
 void take_init(const Turn& turn);
 void take_inval(const Turn& turn);
 void take_arrive(const Turn& turn);
+std::uint64_t take_arrive_token(const Turn& turn);
+std::uint64_t take_pending_count(const Turn& turn);
 void take_expect(const Turn& turn);
 void take_complete_tx(const Turn& turn);
 std::uint64_t take_test(const Turn& turn);

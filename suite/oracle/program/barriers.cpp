@@ -9,6 +9,7 @@ namespace {
 
 void complete(BarrierState& barrier) {
   ++barrier.phase;
+  barrier.others_at.reset();
   barrier.pending = barrier.count;
   for (Flight& flight : barrier.flights) flight.phase_done = true;
 }
@@ -125,6 +126,31 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
   }
   barrier.pending -= arrivals;
   advance(barrier);
+}
+
+ExpectedTrace arrive_token(const Walk& walk, const Step& step, BarrierState& barrier) {
+  const std::uint32_t phase = barrier.phase;
+  arrive(walk, step, barrier, step.count);
+  if (barrier.open || will_complete(barrier)) return kOpen;
+  return {.value = barrier.phase != phase ? 1U : 0U};
+}
+
+ExpectedTrace pending_count(const Walk& walk, const Step& step, BarrierState& barrier) {
+  if (step.count >= barrier.pending)
+    walk.refuse(fmt::format("{} arrivals of {}, and .noComplete may not be the last", step.count,
+                            barrier.pending));
+  if (barrier.others_at && (!walk.met || *barrier.others_at > *walk.met))
+    walk.refuse("the CTAs have not met since another came to the barrier; have a cluster_sync");
+  barrier.counted_at = walk.step;
+  const std::uint32_t pending = barrier.pending;
+  arrive(walk, step, barrier, step.count);
+  return {.value = pending};
+}
+
+void refuse_counted(const Walk& walk, BarrierState& barrier) {
+  if (barrier.counted_at && (!walk.met || *barrier.counted_at > *walk.met))
+    walk.refuse("the CTAs have not met since the arrivals were counted; have a cluster_sync");
+  barrier.others_at = walk.step;
 }
 
 void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier) {

@@ -150,6 +150,9 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
   BarrierState& named =
       on_barrier && step.of != kOwnCta ? walk.ctas[step.of].barriers[step.barrier] : own;
   if (on_barrier && step.verb != Verb::load) require_alive(walk, step, named);
+  const bool arrives = step.verb == Verb::arrive || step.verb == Verb::arrive_drop ||
+                       step.verb == Verb::arrive_expect_tx;
+  if (arrives && &named != &own) refuse_counted(walk, named);
   const Issuer issuer{rank, step.thread};
   switch (step.verb) {
     case Verb::init:
@@ -162,6 +165,10 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
     case Verb::arrive_drop:
       arrive(walk, step, named, step.count);
       return {};
+    case Verb::arrive_token:
+      return arrive_token(walk, step, own);
+    case Verb::pending_count:
+      return pending_count(walk, step, own);
     case Verb::expect_tx:
       named.tx += step.bytes;
       return {};
@@ -169,8 +176,8 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       arrive(walk, step, named, 1);
       return {};
     case Verb::complete_tx:
-      own.tx -= step.bytes;
-      advance(own);
+      named.tx -= step.bytes;
+      advance(named);
       return {};
     case Verb::test:
       return test(step, own);

@@ -41,8 +41,10 @@ struct BarrierState {
   std::int64_t flying = 0;                // bytes of copies in flight
   std::uint32_t step = 16;                // bytes that their credit is a multiple of
   std::vector<Flight> flights;
-  std::uint64_t word = 0;    // as plain memory
-  std::size_t begun_at = 0;  // the step that initialized it
+  std::uint64_t word = 0;                   // as plain memory
+  std::size_t begun_at = 0;                 // the step that initialized it
+  std::optional<std::size_t> counted_at{};  // the step that counted its pending arrivals last
+  std::optional<std::size_t> others_at{};   // that at which another CTA came, in this phase
 };
 
 inline bool overlap(Part a, Part b) { return a.begin < b.end && b.begin < a.end; }
@@ -128,6 +130,11 @@ ExpectedTrace wait(Walk& walk, const Step& step, ExpectedCta& cta, BarrierState&
 ExpectedTrace meter(const Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier);
 void init(const Walk& walk, const Step& step, BarrierState& barrier);
 void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint32_t arrivals);
+ExpectedTrace arrive_token(const Walk& walk, const Step& step, BarrierState& barrier);
+/// PTX ISA 9.0, 9.7.13.15.13: the token has the barrier as it was before the arrival.
+ExpectedTrace pending_count(const Walk& walk, const Step& step, BarrierState& barrier);
+/// Another CTA comes to a barrier whose arrivals are counted.
+void refuse_counted(const Walk& walk, BarrierState& barrier);
 void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier);
 
 // What has landed.
