@@ -8,14 +8,14 @@
 #include "suite/conformance/tile.hpp"
 
 namespace tidemark {
-namespace {
 
-// Pixels of the bounding box along W, H or D.
 std::uint32_t pixels_along(const TensorMapSpec& map, std::uint32_t k) {
   const std::int64_t box =
       static_cast<std::int64_t>(map.extent[k + 1]) + map.upper_corner[k] - map.lower_corner[k];
   return static_cast<std::uint32_t>((box - 1) / map.element_stride[k + 1] + 1);
 }
+
+namespace {
 
 // Bounding boxes with a pixel at least; in one of six they begin as far out as they can.
 void take_corners(TensorMapSpec& map, Draws& draws) {

@@ -19,6 +19,9 @@ TileLoad with_corners(TileLoad load, std::int32_t lower, std::int32_t upper);
 /// The same offset along W, H and D.
 TileLoad with_offset(TileLoad load, std::uint32_t offset);
 
+/// Pixels of the bounding box along W, H or D.
+std::uint32_t pixels_along(const TensorMapSpec& map, std::uint32_t k);
+
 /// Another first pixel of the load's map, and offsets that come near the image from there.
 void place_pixels(TileLoad& load, Draws& draws);
 

@@ -73,7 +73,8 @@ class Composer {
     slot_bytes_ = std::max(tile_span(source()), tile_span(target()));
     slot_bytes_ = (slot_bytes_ + 1023) / 1024 * 1024;
     program_.cluster = {ctas, 1, 1};
-    program_.window = 2 * kGuardBytes + slots_ * slot_bytes_ + kAsyncBytes;
+    shift_ = 128 * draws_.below(8);
+    program_.window = 2 * kGuardBytes + shift_ + slots_ * slot_bytes_ + kAsyncBytes;
     program_.barriers = draws_.between(1, 3);
     program_.what = fmt::format("drawn from {:#x}", seed);
     groups_.resize(ctas);
@@ -100,21 +101,33 @@ class Composer {
   const TensorMapSpec& target() const { return program_.maps[kTarget].spec; }
   std::uint32_t ctas() const { return ctas_of(program_); }
   Mask all() const { return all_ctas(program_); }
-  std::uint32_t offset_of(std::uint32_t slot) const { return kGuardBytes + slot * slot_bytes_; }
+  std::uint32_t offset_of(std::uint32_t slot) const {
+    return kGuardBytes + shift_ + slot * slot_bytes_;
+  }
 
   void take_maps(std::uint64_t seed) {
     TileLoad load = seed % 4 == 0   ? random_bulk_load(seed)
                     : seed % 5 == 0 ? random_im2col(seed)
                                     : random_tile(seed);
-    TileStore store =
-        seed % 3 == 0 ? random_bulk_store(splitmix64(seed)) : random_store(splitmix64(seed));
+    const std::uint64_t other = splitmix64(seed);
+    TileStore store = seed % 3 == 0   ? random_bulk_store(other)
+                      : seed % 7 == 1 ? random_im2col_store(other)
+                                      : random_store(other);
     for (std::uint32_t i = 1; i < kMaxRank; ++i) {
       load.map.box[i] = std::min(load.map.box[i], load.map.im2col ? kMostPixels : kHighestBox);
-      store.map.box[i] = std::min(store.map.box[i], kHighestBox);
+      store.map.box[i] = std::min(store.map.box[i], store.map.im2col ? kMostPixels : kHighestBox);
     }
     // One box behind another along the outermost dimension.
     const std::uint32_t outermost = store.map.rank - 1;
-    store.map.extent[outermost] = std::uint64_t{kBoxes} * store.map.box[outermost];
+    outermost_step_ = store.map.box[outermost];
+    if (store.map.im2col) {  // from the first pixel of an image on
+      std::uint32_t pixels = 1;
+      for (std::uint32_t k = 0; k < spatial_of(store.map); ++k)
+        pixels *= pixels_along(store.map, k);
+      store.map.box[1] = std::min(store.map.box[1], 2 * pixels);
+      outermost_step_ = store.map.box[1] > pixels ? 2 : 1;
+    }
+    store.map.extent[outermost] = std::uint64_t{kBoxes} * outermost_step_;
     program_.regions = {region_of(load), program_of(store).regions[0]};
     program_.regions[kTarget].bytes = allocation_bytes(store.map, store.destination);
     program_.maps = {{.spec = load.map, .region = kSource}, {.spec = store.map, .region = kTarget}};
@@ -245,7 +258,9 @@ class Composer {
   }
   std::array<std::int32_t, kMaxRank> box_of_target(std::uint32_t box) const {
     std::array<std::int32_t, kMaxRank> at{};
-    at[target().rank - 1] = static_cast<std::int32_t>(box * target().box[target().rank - 1]);
+    for (std::uint32_t k = 0; target().im2col && k < spatial_of(target()); ++k)
+      at[k + 1] = target().lower_corner[k];
+    at[target().rank - 1] = static_cast<std::int32_t>(box * outermost_step_);
     return at;
   }
 
@@ -431,6 +446,17 @@ class Composer {
     step.type = how.type;
   }
 
+  // By each CTA on its own barrier, or by others.
+  void announce(Step step, bool by_others) {
+    const Mask among = step.ctas;
+    if (!by_others) return add(step);
+    for (std::uint32_t cta = 0; cta < ctas(); ++cta) {
+      step.ctas = static_cast<Mask>(1U << draws_.below(ctas()));
+      step.of = static_cast<std::uint8_t>(cta);
+      if ((among >> cta & 1U) != 0) add(step);
+    }
+  }
+
   // Bytes that the copies bring to each CTA to which they go.
   std::uint32_t bytes_of(const std::vector<Step>& copies) const {
     std::uint32_t bytes = 0;
@@ -455,16 +481,17 @@ class Composer {
     part.verb = Verb::expect_tx;
     part.bytes = draws_.below(bytes + 1);
     rest.bytes = bytes - part.bytes;
-    const bool split = coin(), issued_first = coin();
-    if (split) add(part);
+    const bool split = coin(), issued_first = coin(), by_others = from_others && coin();
+    if (split) announce(part, by_others);
+    if (split && by_others) sync();  // else the phase may end before it
     if (issued_first) program_.steps.insert(program_.steps.end(), loads.begin(), loads.end());
-    if (coin())
+    if (!by_others && coin())
       add({.verb = Verb::test,
            .ctas = phase.ctas,
            .barrier = phase.barrier,
            .parity = kCurrentPhase});
     arrive_but_one(phase.barrier, phase.ctas, from_others);
-    add(split ? rest : last);
+    announce(split ? rest : last, by_others);
     if (!issued_first) program_.steps.insert(program_.steps.end(), loads.begin(), loads.end());
   }
 
@@ -492,7 +519,9 @@ class Composer {
     if (from_others) sync();
     const std::uint32_t bytes = coin() ? draws_.below(70'000) : 0;
     const bool taken = bytes > 0 && coin();
-    if (taken) take_off(barrier, among, bytes, from_others);
+    const Step by_hand{
+        .verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes};
+    if (taken) announce(by_hand, from_others);
     if (among == all() && counts_[barrier] > 2 && coin()) {
       add({.verb = Verb::arrive_drop, .ctas = among, .barrier = barrier});
       --counts_[barrier];
@@ -504,20 +533,9 @@ class Composer {
          .thread = some_thread(),
          .barrier = barrier,
          .bytes = bytes});
-    if (bytes > 0 && !taken) take_off(barrier, among, bytes, from_others);
+    if (bytes > 0 && !taken) announce(by_hand, from_others);
     phases_.push_back({.ctas = among, .barrier = barrier, .slots = {}});
     wait(phases_.size() - 1);
-  }
-
-  // By each CTA of its own barrier, or by others.
-  void take_off(std::uint8_t barrier, Mask among, std::uint32_t bytes, bool from_others) {
-    Step step{.verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes};
-    if (!from_others) return add(step);
-    for (std::uint32_t cta = 0; cta < ctas(); ++cta) {
-      step.ctas = static_cast<Mask>(1U << draws_.below(ctas()));
-      step.of = static_cast<std::uint8_t>(cta);
-      if ((among >> cta & 1U) != 0) add(step);
-    }
   }
 
   // The barrier is plain memory for a while, and another one then.
@@ -543,15 +561,15 @@ class Composer {
     const bool shared = ctas() > 1 && coin();
     const std::uint8_t barrier = some_barrier();
     const std::uint32_t bytes = tile_bytes(source());
-    const std::array<std::uint32_t, 4> amounts = {0, bytes, draws_.below(bytes),
-                                                  bytes + 1 + draws_.below(bytes)};
+    const std::array<std::uint32_t, 5> amounts = {0, bytes, draws_.below(bytes),
+                                                  bytes + 1 + draws_.below(bytes), kTxCountMax};
     sync();
     arrive_but_one(barrier, among, false);
     add({.verb = coin() ? Verb::arrive_expect_tx : Verb::expect_tx,
          .ctas = among,
          .thread = some_thread(),
          .barrier = barrier,
-         .bytes = amounts[draws_.below(4)]});
+         .bytes = amounts[draws_.below(amounts.size())]});
     sync();
     add(of_source({.verb = Verb::load,
                    .ctas = shared ? static_cast<Mask>(1U << draws_.below(ctas())) : among,
@@ -697,7 +715,8 @@ class Composer {
 
   Draws draws_;
   Program program_;
-  std::uint32_t slots_ = 0, slot_bytes_ = 0;
+  std::uint32_t slots_ = 0, slot_bytes_ = 0, shift_ = 0;  // bytes
+  std::uint32_t outermost_step_ = 0;       // of the target, from one box that is stored to the next
   std::array<std::uint32_t, 3> counts_{};  // arrivals of each barrier
   std::vector<Phase> phases_;
   std::vector<std::array<Groups, 2>> groups_;  // of each CTA, by index into threads_
