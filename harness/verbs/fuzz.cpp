@@ -27,7 +27,7 @@
 namespace tidemark {
 namespace {
 
-constexpr unsigned kMostWorkers = 8;  // each judges in threads of its own, too
+constexpr unsigned kMostWorkers = 4;  // each judges in threads of its own, too
 
 struct TypedFuzz {
   std::string seconds = "60s", seed, device = "auto", gpus, fault, json, cuda;
