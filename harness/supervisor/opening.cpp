@@ -71,7 +71,7 @@ std::string new_run_id() {
 
 std::uint64_t seed_of(const LaunchOptions& options, const Resumed& resumed) {
   if (!resumed.folder.empty()) return resumed.seed;
-  return options.seed ? *options.seed : random_bytes<std::uint64_t>();
+  return options.seed ? *options.seed : random_seed();
 }
 
 Json choose_head(const LaunchOptions& options, std::uint32_t number, const Resumed& resumed) {
@@ -330,6 +330,8 @@ bool is_utf8(const std::string& text) {
 }
 
 }  // namespace
+
+std::uint64_t random_seed() { return random_bytes<std::uint64_t>(); }
 
 std::string journal_folder(const std::string& out) { return out + ".run"; }
 

@@ -54,6 +54,9 @@ std::string default_out(const std::string& host);
 void agree(Mesh& mesh, StopWatch& stop, const std::vector<std::string>& hosts,
            const std::string& refusal);
 
+/// For what is drawn: another each time. Throws Error.
+std::uint64_t random_seed();
+
 /// The folder of the journals of a report.
 std::string journal_folder(const std::string& out);
 

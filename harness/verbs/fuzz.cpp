@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "harness/discovery/assignment.hpp"
 #include "harness/replay/fuzz.hpp"
 #include "harness/replay/given_program.hpp"
+#include "harness/supervisor/opening.hpp"
 #include "harness/supervisor/stop.hpp"
 #include "harness/verbs/verbs.hpp"
 #include "kernels/error.hpp"
@@ -39,11 +39,6 @@ ProgramDevices devices_of(const TypedFuzz& typed) {
   devices.options.fault = typed.fault;
   check_devices(devices);
   return devices;
-}
-
-std::uint64_t random_seed() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
 }
 
 // The row as a launch makes it: any build of the same suite, without a report.
