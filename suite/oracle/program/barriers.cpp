@@ -9,7 +9,6 @@ namespace {
 
 void complete(BarrierState& barrier) {
   ++barrier.phase;
-  barrier.others_at.reset();
   barrier.pending = barrier.count;
   for (Flight& flight : barrier.flights) flight.phase_done = true;
 }
@@ -17,6 +16,15 @@ void complete(BarrierState& barrier) {
 // The phase completes when everything in flight has landed, and not before.
 bool will_complete(const BarrierState& barrier) {
   return barrier.pending == 0 && barrier.flying > 0 && barrier.tx == barrier.flying;
+}
+
+bool are_others_unmet(const Walk& walk, const BarrierState& barrier) {
+  return barrier.others_at && (!walk.met || *barrier.others_at > *walk.met);
+}
+
+// A phase has completed by the order of the steps, to which others came that may be late.
+bool may_be_late(const Walk& walk, const BarrierState& barrier) {
+  return are_others_unmet(walk, barrier) && barrier.phase != barrier.others_from;
 }
 
 // The parity that a step names; none where only the device knows it.
@@ -60,9 +68,9 @@ void advance(BarrierState& barrier) {
     barrier.open = true;
 }
 
-ExpectedTrace test(const Step& step, const BarrierState& barrier) {
+ExpectedTrace test(const Walk& walk, const Step& step, const BarrierState& barrier) {
   const auto parity = parity_of(step, barrier);
-  if (!parity || barrier.open || will_complete(barrier)) return kOpen;
+  if (!parity || barrier.open || will_complete(barrier) || may_be_late(walk, barrier)) return kOpen;
   return {.value = is_complete(barrier, *parity) ? 1U : 0U};
 }
 
@@ -78,6 +86,7 @@ ExpectedTrace wait(Walk& walk, const Step& step, ExpectedCta& cta, BarrierState&
     return {.value = 0};
   }
   barrier.seen = barrier.phase;
+  if (barrier.others_in < barrier.phase) barrier.others_at.reset();
   see_sends(walk, barrier);
   see_boxes(walk, cta, barrier);
   return {.value = 1};
@@ -131,7 +140,7 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
 ExpectedTrace arrive_token(const Walk& walk, const Step& step, BarrierState& barrier) {
   const std::uint32_t phase = barrier.phase;
   arrive(walk, step, barrier, step.count);
-  if (barrier.open || will_complete(barrier)) return kOpen;
+  if (barrier.open || will_complete(barrier) || may_be_late(walk, barrier)) return kOpen;
   return {.value = barrier.phase != phase ? 1U : 0U};
 }
 
@@ -139,7 +148,7 @@ ExpectedTrace pending_count(const Walk& walk, const Step& step, BarrierState& ba
   if (step.count >= barrier.pending)
     walk.refuse(fmt::format("{} arrivals of {}, and .noComplete may not be the last", step.count,
                             barrier.pending));
-  if (barrier.others_at && (!walk.met || *barrier.others_at > *walk.met))
+  if (are_others_unmet(walk, barrier))
     walk.refuse("the CTAs have not met since another came to the barrier; have a cluster_sync");
   barrier.counted_at = walk.step;
   const std::uint32_t pending = barrier.pending;
@@ -147,10 +156,12 @@ ExpectedTrace pending_count(const Walk& walk, const Step& step, BarrierState& ba
   return {.value = pending};
 }
 
-void refuse_counted(const Walk& walk, BarrierState& barrier) {
+void come_from_outside(const Walk& walk, BarrierState& barrier) {
   if (barrier.counted_at && (!walk.met || *barrier.counted_at > *walk.met))
     walk.refuse("the CTAs have not met since the arrivals were counted; have a cluster_sync");
+  if (!are_others_unmet(walk, barrier)) barrier.others_from = barrier.phase;
   barrier.others_at = walk.step;
+  barrier.others_in = barrier.phase;
 }
 
 void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier) {

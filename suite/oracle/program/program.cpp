@@ -151,8 +151,8 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       on_barrier && step.of != kOwnCta ? walk.ctas[step.of].barriers[step.barrier] : own;
   if (on_barrier && step.verb != Verb::load) require_alive(walk, step, named);
   const bool arrives = step.verb == Verb::arrive || step.verb == Verb::arrive_drop ||
-                       step.verb == Verb::arrive_expect_tx;
-  if (arrives && &named != &own) refuse_counted(walk, named);
+                       step.verb == Verb::arrive_expect_tx || step.verb == Verb::complete_tx;
+  if (arrives && &named != &own) come_from_outside(walk, named);
   const Issuer issuer{rank, step.thread};
   switch (step.verb) {
     case Verb::init:
@@ -180,7 +180,7 @@ ExpectedTrace take(Walk& walk, const Step& step, std::uint32_t rank) {
       advance(named);
       return {};
     case Verb::test:
-      return test(step, own);
+      return test(walk, step, own);
     case Verb::wait:
       return wait(walk, step, cta, own);
     case Verb::meter:

@@ -262,6 +262,37 @@ Program of_two(const std::vector<Step>& steps) {
   return program;
 }
 
+// CTA 1 takes the byte off that CTA 0 waits for, behind the init of both and one meeting.
+constexpr Step kOneByte{.verb = Verb::arrive_expect_tx, .bytes = 1};
+constexpr Step kTakenByPeer{.verb = Verb::complete_tx, .ctas = 2, .of = 0, .bytes = 1};
+
+TEST(ProgramOracle, WhatAnotherCtaDoesToABarrierMayComeLateUntilTheyMeet) {
+  const Step test{.verb = Verb::test};
+  const ExpectedTrace late = predict(of_two({kMeet, kOneByte, kTakenByPeer, test})).trace.at(2 * 5);
+  EXPECT_EQ(late.judged, 0U);
+  const ExpectedTrace met =
+      predict(of_two({kMeet, kOneByte, kTakenByPeer, kMeet, test})).trace.at(2 * 6);
+  EXPECT_EQ(met.judged, ~std::uint64_t{0});
+  EXPECT_EQ(met.value, 1U);
+}
+
+TEST(ProgramOracle, ArrivalsAreCountedWhereNoOtherCtaCanCome) {
+  const Step wait{.verb = Verb::wait, .stops = true, .ns = kMustCompleteNs};
+  const Step counted{.verb = Verb::pending_count}, arrive{.verb = Verb::arrive, .ctas = 2, .of = 0};
+  const auto with_three = [](std::vector<Step> steps) {
+    Program program = of_two(steps);
+    for (Step& step : program.steps)
+      if (step.verb == Verb::init) step.count = 3;
+    return program;
+  };
+  EXPECT_THROW(predict(with_three({kMeet, arrive, counted})), Error);
+  EXPECT_THROW(predict(with_three({kMeet, counted, arrive})), Error);
+  EXPECT_NO_THROW(predict(with_three({kMeet, arrive, kMeet, counted})));
+  const Step ours{.verb = Verb::arrive, .count = 2};
+  EXPECT_THROW(predict(with_three({kMeet, arrive, ours, counted})), Error);
+  EXPECT_NO_THROW(predict(with_three({kMeet, arrive, ours, wait, counted})));
+}
+
 TEST(ProgramOracle, WhatIsSentMayBeThereUntilThePhaseIsSeenAndMustBeThen) {
   const ProgramExpectation expected =
       predict(of_two({kMeet, kToldOfSend, kSend, kSnapshotInPeer, kWaitInPeer, kSnapshotInPeer}));

@@ -44,7 +44,9 @@ struct BarrierState {
   std::uint64_t word = 0;                   // as plain memory
   std::size_t begun_at = 0;                 // the step that initialized it
   std::optional<std::size_t> counted_at{};  // the step that counted its pending arrivals last
-  std::optional<std::size_t> others_at{};   // that at which another CTA came, in this phase
+  std::optional<std::size_t> others_at{};   // that at which another CTA came last
+  std::uint32_t others_in = 0;              // in this phase
+  std::uint32_t others_from = 0;            // first since the CTAs met, in this phase
 };
 
 inline bool overlap(Part a, Part b) { return a.begin < b.end && b.begin < a.end; }
@@ -125,7 +127,7 @@ struct Walk {
 
 /// After an arrival, an announcement or a credit. PTX ISA 9.0, 9.7.13.15.6.
 void advance(BarrierState& barrier);
-ExpectedTrace test(const Step& step, const BarrierState& barrier);
+ExpectedTrace test(const Walk& walk, const Step& step, const BarrierState& barrier);
 ExpectedTrace wait(Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier);
 ExpectedTrace meter(const Walk& walk, const Step& step, ExpectedCta& cta, BarrierState& barrier);
 void init(const Walk& walk, const Step& step, BarrierState& barrier);
@@ -133,8 +135,9 @@ void arrive(const Walk& walk, const Step& step, BarrierState& barrier, std::uint
 ExpectedTrace arrive_token(const Walk& walk, const Step& step, BarrierState& barrier);
 /// PTX ISA 9.0, 9.7.13.15.13: the token has the barrier as it was before the arrival.
 ExpectedTrace pending_count(const Walk& walk, const Step& step, BarrierState& barrier);
-/// Another CTA comes to a barrier whose arrivals are counted.
-void refuse_counted(const Walk& walk, BarrierState& barrier);
+/// Another CTA arrives on a barrier or takes bytes off it: sooner or later than the steps say,
+/// until the CTAs meet or a wait has seen the phase. Refused where arrivals were counted.
+void come_from_outside(const Walk& walk, BarrierState& barrier);
 void require_alive(const Walk& walk, const Step& step, const BarrierState& barrier);
 
 // What has landed.
