@@ -4,8 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <atomic>
+#include <exception>
 #include <future>
+#include <latch>
 #include <limits>
 #include <map>
 #include <memory>
@@ -57,6 +62,13 @@ class Batches {
     const std::lock_guard lock(mutex_);
     returned_.insert(batch);
   }
+  bool are_returned() const { return !returned_.empty(); }
+
+  /// The other lanes start behind the first: a GPU may take one process alone.
+  void begin_others() {
+    if (!others_begun_.test_and_set()) first_begun_.count_down();
+  }
+  void await_first() const { first_begun_.wait(); }
   std::uint64_t seed_of(std::uint64_t batch) const { return splitmix64(seed_ + batch); }
 
   void add(std::uint64_t batch, const std::vector<Op>& rows) {
@@ -84,6 +96,8 @@ class Batches {
   std::mutex mutex_;
   std::uint64_t next_ = 0;
   std::set<std::uint64_t> returned_;
+  std::latch first_begun_{1};
+  std::atomic_flag others_begun_;
   Fuzzed fuzzed_;
   std::map<std::uint64_t, std::uint32_t> running_;  // programs of batches that are not over
   std::uint64_t failed_ = std::numeric_limits<std::uint64_t>::max();
@@ -97,11 +111,17 @@ class Lane {
       : place_(place), batches_(batches), first_(first) {
     place_.setup.options.level = Level::nightly;
   }
+  ~Lane() { batches_.begin_others(); }
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
 
   void run() {
-    for (std::uint64_t batch = batches_.take(); !over_ && batches_.may_go_on(batch, 0);
-         batch = batches_.take())
+    if (!first_) batches_.await_first();
+    while (!over_) {
+      const std::uint64_t batch = batches_.take();
+      if (!batches_.may_go_on(batch, 0)) return;
       run_batch(batch);
+    }
   }
 
  private:
@@ -111,7 +131,10 @@ class Lane {
     // Programs that shared a launch cannot tell which of them ended it.
     const bool spent = end.early ? end.early->kind != ProgramEnd::Kind::refused
                                  : end.outcome && end.outcome->suspects > 0;
-    if (spent && batches_.may_go_on(batch, 0)) end = carried_out(batch, true);
+    if (spent && batches_.may_go_on(batch, 0)) {
+      BatchEnd again = carried_out(batch, true);
+      if (again.early || again.outcome) end = std::move(again);  // else time is over
+    }
     if (end.early) return keep_early(batch, *end.early);
     if (!end.outcome) return;  // given up
     const Outcome& outcome = *end.outcome;
@@ -152,6 +175,7 @@ class Lane {
     BatchEnd end;
     end.early = ended_before(*worker_, deadline, [&](Said& said) {
       deadline.begin(kSilent);
+      batches_.begin_others();
       if (auto* outcome = std::get_if<SaidOutcome>(&said))
         end.outcome = std::move(outcome->outcome);
       const auto* progress = std::get_if<SaidProgress>(&said);
@@ -210,12 +234,21 @@ std::string Coverage::text() const {
 
 Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed, unsigned workers,
             const std::function<bool(std::uint64_t programs)>& go_on) {
+  ::signal(SIGPIPE, SIG_IGN);  // a worker that is gone must not take this process along
   Batches batches(seed, go_on);
+  const auto run_lane = [&](bool first) {
+    try {
+      Lane(place, batches, first).run();
+    } catch (const std::exception& error) {
+      batches.give_up(error.what());
+    }
+  };
   std::vector<std::future<void>> lanes;
   lanes.reserve(workers);
   for (unsigned i = 0; i < workers; ++i)
-    lanes.push_back(std::async(std::launch::async, [&, i] { Lane(place, batches, i == 0).run(); }));
-  for (std::future<void>& lane : lanes) lane.get();  // throws what the lane threw
+    lanes.push_back(std::async(std::launch::async, run_lane, i == 0));
+  for (std::future<void>& lane : lanes) lane.wait();
+  if (batches.are_returned()) run_lane(true);  // to lanes that had all ended
   return batches.take_all();
 }
 

@@ -46,7 +46,8 @@ struct Fuzzed {
 /// false or one fails. The same seed draws the same programs in the same order, on every machine,
 /// and of those that fail the first is kept; how many run behind it differs. `go_on` is asked at
 /// least each time that a worker says something, by one thread at a time, and hears how many
-/// programs ran so far. Throws Error where no process can be started.
+/// programs ran so far. A worker that cannot be had is no failure: the first makes the device
+/// unusable, another one's batches go to those that are left.
 Fuzzed fuzz(const ProgramPlace& place, std::uint64_t seed, unsigned workers,
             const std::function<bool(std::uint64_t programs)>& go_on);
 

@@ -50,6 +50,14 @@ TEST(Fuzz, several_workers_keep_the_failure_that_comes_first) {
   EXPECT_EQ(failing(3), failing(1));
 }
 
+TEST(Fuzz, no_worker_is_no_failure_however_many_were_wanted) {
+  ProgramPlace place = place_with();
+  place.start.program = "/nowhere";
+  const Fuzzed fuzzed = fuzz(place, 7, 3, [](std::uint64_t) { return true; });
+  EXPECT_FALSE(fuzzed.failed);
+  EXPECT_NE(fuzzed.unusable, "");
+}
+
 TEST(Fuzz, a_process_that_crashes_is_a_failure_without_a_program) {
   ::setenv("TIDEMARK_TEST_HOOK", "crash@program.random", 1);
   const Fuzzed fuzzed = one_batch(place_with(), 7);

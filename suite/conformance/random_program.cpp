@@ -54,9 +54,9 @@ struct Guest {
 // A warp reads columns of a tile, as it was loaded or in rows of all its groups.
 TileRead random_read(std::uint64_t seed) {
   Draws draws(seed);
-  const std::uint32_t rows = 8U << draws.below(3);
-  TileRead read = atom_read(kTypeOfEachSize[draws.below(4)], static_cast<Swizzle>(draws.below(4)),
-                            16U << draws.below(4), rows, 4);
+  const std::uint32_t rows = 8U << draws.below(3), row_bytes = 16U << draws.below(4);
+  const DataType type = kTypeOfEachSize[draws.below(4)];
+  TileRead read = atom_read(type, static_cast<Swizzle>(draws.below(4)), row_bytes, rows, 4);
   if (draws.below(2) == 0) read.placement = TilePlacement::unsplit;
   read.load.destination_offset = 128 * draws.below(8);
   const std::uint32_t columns = group_row_bytes(read.load.map) / kReadBytes * 4;
