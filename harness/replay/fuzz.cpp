@@ -131,7 +131,10 @@ class Lane {
     // Programs that shared a launch cannot tell which of them ended it.
     const bool spent = end.early ? end.early->kind != ProgramEnd::Kind::refused
                                  : end.outcome && end.outcome->suspects > 0;
+    std::string together;  // what they came to, which one by one they might not
     if (spent && batches_.may_go_on(batch, 0)) {
+      const bool from_outside = end.early && end.early->kind == ProgramEnd::Kind::killed;
+      if (!from_outside) together = end.early ? end.early->reason : end.outcome->reason;
       BatchEnd again = carried_out(batch, true);
       if (again.early || again.outcome) end = std::move(again);  // else time is over
     }
@@ -141,7 +144,14 @@ class Lane {
     served_ = true;
     batches_.add(batch, rows_of(seed, outcome.rows_run));
     if (outcome.judgement == Judgement::tool_error) return batches_.give_up(outcome.reason);
-    if (outcome.judgement == Judgement::pass || outcome.judgement == Judgement::skip) return;
+    if (outcome.judgement == Judgement::pass || outcome.judgement == Judgement::skip) {
+      if (!together.empty())
+        batches_.fail(batch, {.seed = seed,
+                              .row = 0,
+                              .program = {},
+                              .reason = together + "; one by one its programs passed"});
+      return;
+    }
     FailedProgram failed{.seed = seed, .row = 0, .program = {}, .reason = outcome.reason};
     if (!outcome.miscompares.empty()) {
       const Miscompare& first = outcome.miscompares.front();
@@ -171,7 +181,10 @@ class Lane {
       worker_ = std::make_unique<WorkerProcess>(place_.start);
       worker_->send(place_.setup);
     }
-    worker_->send(RunOrder{.case_name = kDrawn, .alone = alone, .seed = batches_.seed_of(batch)});
+    worker_->send(RunOrder{.case_name = kDrawn,
+                           .attempt = alone ? 2U : 1U,
+                           .alone = alone,
+                           .seed = batches_.seed_of(batch)});
     BatchEnd end;
     end.early = ended_before(*worker_, deadline, [&](Said& said) {
       deadline.begin(kSilent);

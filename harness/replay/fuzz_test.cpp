@@ -67,6 +67,22 @@ TEST(Fuzz, a_process_that_crashes_is_a_failure_without_a_program) {
   EXPECT_NE(fuzzed.failed->reason.find("signal 11"), std::string::npos) << fuzzed.failed->reason;
 }
 
+TEST(Fuzz, a_crash_that_does_not_come_again_is_a_failure) {
+  ::setenv("TIDEMARK_TEST_HOOK", "crash_once@program.random", 1);
+  const Fuzzed fuzzed = one_batch(place_with(), 7);
+  ::unsetenv("TIDEMARK_TEST_HOOK");
+  ASSERT_TRUE(fuzzed.failed);
+  EXPECT_NE(fuzzed.failed->reason.find("one by one"), std::string::npos) << fuzzed.failed->reason;
+}
+
+TEST(Fuzz, a_worker_that_is_killed_from_outside_is_no_failure) {
+  ::setenv("TIDEMARK_TEST_HOOK", "kill_once@program.random", 1);
+  const Fuzzed fuzzed = one_batch(place_with(), 7);
+  ::unsetenv("TIDEMARK_TEST_HOOK");
+  EXPECT_FALSE(fuzzed.failed);
+  EXPECT_EQ(fuzzed.programs, 2000U);
+}
+
 TEST(Fuzz, a_device_that_cannot_be_had_is_no_failure) {
   const Fuzzed fuzzed = one_batch(place_with("no_such_fault"), 7);
   EXPECT_FALSE(fuzzed.failed);
