@@ -56,7 +56,8 @@ std::string summary_of(const Fuzzed& fuzzed, const ProgramPlace& place, std::uin
                        double seconds) {
   return fmt::format("{} from seed {:#x} on {} in {:.0f} s, {:.0f} a second\n{}",
                      plural(fuzzed.programs, "program"), seed, printable(place.device), seconds,
-                     static_cast<double>(fuzzed.programs) / seconds, fuzzed.coverage.text());
+                     static_cast<double>(fuzzed.programs) / seconds,
+                     fuzzed.programs == 0 ? "" : fuzzed.coverage.text());
 }
 
 // Makes the program small, writes it where it was asked for, and runs it once more.
