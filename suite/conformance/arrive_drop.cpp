@@ -78,16 +78,22 @@ const Register kCountsRemote{{
 
 // Two phases of `count` arrivals on one barrier: `first` at once by .noComplete, one thread in the
 // usual way where more are left, and all others by an instruction that tests its token. `bytes` are
-// announced and taken off again behind the last arrival.
-Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes) {
-  Program program{.window = kGuardBytes,
+// announced and taken off again behind the last arrival, by the last of `ctas` CTAs.
+Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes,
+                  std::uint32_t ctas) {
+  Program program{.cluster = {ctas, 1, 1},
+                  .window = kGuardBytes,
                   .barriers = 1,
                   .regions = {},
                   .maps = {},
                   .steps = {{.verb = Verb::init, .count = count}},
                   .payload = {},
-                  .what = fmt::format("{} of {} arrivals at once, {} bytes", first, count, bytes)};
+                  .what = fmt::format("{} of {} arrivals at once, {} bytes, {} CTAs", first, count,
+                                      bytes, ctas)};
   std::vector<Step>& steps = program.steps;
+  const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
+  const auto last = static_cast<std::uint16_t>(1U << (ctas - 1));
+  if (ctas > 1) steps.push_back({.verb = Verb::init, .ctas = last});
   const std::uint32_t one = count - first > 1 ? 1 : 0;
   for (std::uint8_t phase = 0; phase < 2; ++phase) {
     if (bytes > 0) steps.push_back({.verb = Verb::expect_tx, .bytes = bytes});
@@ -95,7 +101,12 @@ Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes)
     if (one > 0) steps.push_back({.verb = Verb::arrive, .thread = 3});
     steps.push_back({.verb = Verb::test, .parity = phase});
     steps.push_back({.verb = Verb::arrive_token, .thread = 70, .count = count - first - one});
-    if (bytes > 0) steps.push_back({.verb = Verb::complete_tx, .bytes = bytes});
+    if (ctas > 1) steps.push_back(meet);
+    if (bytes > 0)
+      steps.push_back({.verb = Verb::complete_tx,
+                       .ctas = last,
+                       .of = ctas > 1 ? std::uint8_t{0} : kOwnCta,
+                       .bytes = bytes});
     steps.push_back({.verb = Verb::wait, .parity = phase, .stops = true, .ns = kMustCompleteNs});
   }
   return program;
@@ -106,7 +117,7 @@ std::vector<Op> token_rows(const RunContext&) {
   for (const std::uint32_t count : {1U, 2U, 3U, 33U, 256U, 4097U, 65'536U, kTxCountMax})
     for (const std::uint32_t first : std::set{0U, count / 2, count - 1})
       for (const std::uint32_t bytes : {0U, 1U, 4096U})
-        rows.emplace_back(by_tokens(count, first, bytes));
+        rows.emplace_back(by_tokens(count, first, bytes, bytes == 1 ? 2 : 1));
   return rows;
 }
 
