@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/ops/program/program.hpp"
@@ -16,17 +18,23 @@ namespace {
 // More are left to the meter that every program ends with.
 constexpr std::uint32_t kByThreads = 8193;
 
+// One barrier in each of `ctas` CTAs, and nothing to copy.
+Program of_barriers(std::uint32_t ctas, std::string what) {
+  return {.cluster = {ctas, 1, 1},
+          .window = kGuardBytes,
+          .barriers = 1,
+          .regions = {},
+          .maps = {},
+          .steps = {},
+          .payload = {},
+          .what = std::move(what)};
+}
+
 // Two phases of `count` arrivals on the barrier of CTA 0, by the threads of all CTAs in turn. Each
 // is looked at before its last arrival and behind it.
 Program counting(std::uint32_t count, std::uint32_t ctas) {
-  Program program{.cluster = {ctas, 1, 1},
-                  .window = kGuardBytes,
-                  .barriers = 1,
-                  .regions = {},
-                  .maps = {},
-                  .steps = {{.verb = Verb::init, .count = count}},
-                  .payload = {},
-                  .what = fmt::format("{} arrivals a phase by {} CTAs", count, ctas)};
+  Program program = of_barriers(ctas, fmt::format("{} arrivals a phase by {} CTAs", count, ctas));
+  program.steps = {{.verb = Verb::init, .count = count}};
   std::vector<Step>& steps = program.steps;
   const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
   const std::uint32_t arriving = count <= kByThreads ? count - 1 : kProgramThreads;
@@ -81,15 +89,9 @@ const Register kCountsRemote{{
 // announced and taken off again behind the last arrival, by the last of `ctas` CTAs.
 Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes,
                   std::uint32_t ctas) {
-  Program program{.cluster = {ctas, 1, 1},
-                  .window = kGuardBytes,
-                  .barriers = 1,
-                  .regions = {},
-                  .maps = {},
-                  .steps = {{.verb = Verb::init, .count = count}},
-                  .payload = {},
-                  .what = fmt::format("{} of {} arrivals at once, {} bytes, {} CTAs", first, count,
-                                      bytes, ctas)};
+  Program program = of_barriers(
+      ctas, fmt::format("{} of {} arrivals at once, {} bytes, {} CTAs", first, count, bytes, ctas));
+  program.steps = {{.verb = Verb::init, .count = count}};
   std::vector<Step>& steps = program.steps;
   const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
   const auto last = static_cast<std::uint16_t>(1U << (ctas - 1));
@@ -132,14 +134,8 @@ const Register kToken{{
 
 // CTA 0 announces `bytes` for each other CTA, which take them off; it looks before the last does.
 Program taken_off(std::uint32_t ctas, std::uint32_t bytes) {
-  Program program{.cluster = {ctas, 1, 1},
-                  .window = kGuardBytes,
-                  .barriers = 1,
-                  .regions = {},
-                  .maps = {},
-                  .steps = {},
-                  .payload = {},
-                  .what = fmt::format("{} bytes taken off by each other of {} CTAs", bytes, ctas)};
+  Program program =
+      of_barriers(ctas, fmt::format("{} bytes taken off by each other of {} CTAs", bytes, ctas));
   const Step meet{.verb = Verb::cluster_sync, .ctas = all_ctas(program)};
   program.steps = {{.verb = Verb::init, .ctas = all_ctas(program)},
                    meet,
