@@ -86,7 +86,7 @@ const Register kCountsRemote{{
 
 // Two phases of `count` arrivals on one barrier: `first` at once by .noComplete, one thread in the
 // usual way where more are left, and all others by an instruction that tests its token. `bytes` are
-// announced and taken off again behind the last arrival, by the last of `ctas` CTAs.
+// expected, and completed behind the last arrival by the last of `ctas` CTAs.
 Program by_tokens(std::uint32_t count, std::uint32_t first, std::uint32_t bytes,
                   std::uint32_t ctas) {
   Program program = of_barriers(
@@ -132,7 +132,7 @@ const Register kToken{{
     .rows = token_rows,
 }};
 
-// CTA 0 announces `bytes` for each other CTA, which take them off; it looks before the last does.
+// CTA 0 expects `bytes` of each other CTA, which complete them by hand; it tests before each.
 Program taken_off(std::uint32_t ctas, std::uint32_t bytes) {
   Program program =
       of_barriers(ctas, fmt::format("{} bytes taken off by each other of {} CTAs", bytes, ctas));
@@ -163,8 +163,8 @@ std::vector<Op> taken_off_rows(const RunContext&) {
 
 const Register kTakenOff{{
     .name = "arrive.complete_tx_remote",
-    .claim = "bytes that one CTA announces may be taken off by others of its cluster, and its "
-             "phase completes with the last",
+    .claim = "bytes that one CTA expects may be completed by others of its cluster, and its "
+             "phase ends with the last",
     .cites = "PTX ISA 9.0, 9.7.13.15.12 mbarrier.complete_tx, shared::cluster; 9.7.13.15.6 phase "
              "completion",
     .rows = taken_off_rows,

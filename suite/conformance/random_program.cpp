@@ -447,7 +447,7 @@ class Composer {
   }
 
   // By each CTA on its own barrier, or by others.
-  void announce(Step step, bool by_others) {
+  void on_barriers(Step step, bool by_others) {
     const Mask among = step.ctas;
     if (!by_others) return add(step);
     for (std::uint32_t cta = 0; cta < ctas(); ++cta) {
@@ -482,7 +482,7 @@ class Composer {
     part.bytes = draws_.below(bytes + 1);
     rest.bytes = bytes - part.bytes;
     const bool split = coin(), issued_first = coin(), by_others = from_others && coin();
-    if (split) announce(part, by_others);
+    if (split) on_barriers(part, by_others);
     if (split && by_others) sync();  // else the phase may end before it
     if (issued_first) program_.steps.insert(program_.steps.end(), loads.begin(), loads.end());
     if (!by_others && coin())
@@ -491,7 +491,7 @@ class Composer {
            .barrier = phase.barrier,
            .parity = kCurrentPhase});
     arrive_but_one(phase.barrier, phase.ctas, from_others);
-    announce(split ? rest : last, by_others);
+    on_barriers(split ? rest : last, by_others);
     if (!issued_first) program_.steps.insert(program_.steps.end(), loads.begin(), loads.end());
   }
 
@@ -521,7 +521,7 @@ class Composer {
     const bool taken = bytes > 0 && coin();
     const Step by_hand{
         .verb = Verb::complete_tx, .ctas = among, .barrier = barrier, .bytes = bytes};
-    if (taken) announce(by_hand, from_others);
+    if (taken) on_barriers(by_hand, from_others);
     if (among == all() && counts_[barrier] > 2 && coin()) {
       add({.verb = Verb::arrive_drop, .ctas = among, .barrier = barrier});
       --counts_[barrier];
@@ -533,7 +533,7 @@ class Composer {
          .thread = some_thread(),
          .barrier = barrier,
          .bytes = bytes});
-    if (bytes > 0 && !taken) announce(by_hand, from_others);
+    if (bytes > 0 && !taken) on_barriers(by_hand, from_others);
     phases_.push_back({.ctas = among, .barrier = barrier, .slots = {}});
     wait(phases_.size() - 1);
   }
@@ -554,8 +554,8 @@ class Composer {
     sync();
   }
 
-  // The last phase of a barrier, with other bytes than come, or an arrival short: nobody waits for
-  // it, and the checks behind the program count what is left.
+  // The last phase of a barrier, with other bytes than come, or an arrival short. No CTA waits for
+  // it; the checks behind the program count what is left.
   void mismatch() {
     const Mask among = some_ctas();
     const bool shared = ctas() > 1 && coin();
