@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
+
+#include "harness/testing/launch_place.hpp"
 
 namespace tidemark {
 namespace {
@@ -56,6 +60,20 @@ TEST(Fuzz, no_worker_is_no_failure_however_many_were_wanted) {
   const Fuzzed fuzzed = fuzz(place, 7, 3, [](std::uint64_t) { return true; });
   EXPECT_FALSE(fuzzed.failed);
   EXPECT_NE(fuzzed.unusable, "");
+}
+
+TEST(Fuzz, one_worker_runs_the_batches_of_those_that_have_no_device) {
+  const Place place;
+  const std::string program = place.file("first_alone");
+  std::ofstream(program) << "#!/bin/sh\nmkdir '" << place.file("taken") << "' || exit 70\nexec '"
+                         << TIDEMARK_BINARY << "' \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ProgramPlace alone = place_with();
+  alone.start.program = program;
+  const auto two_batches = [](std::uint64_t programs) { return programs <= 4000; };
+  const Fuzzed three = fuzz(alone, 7, 3, two_batches);
+  EXPECT_EQ(three.unusable, "");
+  EXPECT_EQ(three.coverage.text(), fuzz(place_with(), 7, 1, two_batches).coverage.text());
 }
 
 TEST(Fuzz, a_process_that_crashes_is_a_failure_without_a_program) {
